@@ -54,11 +54,11 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"{args.study}: no such study; expected a YAML file or the name of a shipped study{close}")
     if not read_with_repeated(study)[0]:  # of a file that it cannot read Snakemake says neither name nor line
         raise UserError(f"{args.study}: is empty; expected the keys of a study ('study: my-study', …)")
-    if importlib.util.find_spec("snakemake") is None:
-        raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
     options = _with_profiles(args.options)
     _check_plugins(options)
     _check_installation(study, args.study, options)
+    if importlib.util.find_spec("snakemake") is None:
+        raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
     if not any(option.split("=")[0].startswith(PLACED) for option in options):
         options = ["--cores", "all", *options]
     command = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
@@ -138,6 +138,8 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
         if flags & CHANGING:  # what is wrong may be what they change
             return
         raise
+    if importlib.util.find_spec("snakemake") is None:
+        asked["workflow"] = "the workflow"
     lacking = {extra: set(modules) for extra in asked if (modules := extras.missing(extra))}
     lacking = {extra: own for extra, own in lacking.items() if not any(own < other for other in lacking.values())}
     if not lacking:
