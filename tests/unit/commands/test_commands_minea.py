@@ -13,8 +13,8 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, hang
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.cli import main
+from tripleaudit.fields import write_rows
 from tripleaudit.files import read_jsonl, write_jsonl
-from tripleaudit.needles.needle import save_needles
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
         tmp_path / "corpus",
         json.dumps({"schema": "demo", "target": 0.3, "piece_chars": 2500, "iterations": 2}),
     )
-    save_needles(tmp_path / "needles.jsonl", make_needles())
+    write_rows(tmp_path / "needles.jsonl", make_needles())
     (tmp_path / "report.txt").write_text(make_document(60).text, encoding="utf-8")
     made = [
         "make-needles",

@@ -1,5 +1,8 @@
 """Uniqueness and completeness with vectors whose cosines are known."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -117,6 +120,16 @@ def test_thresholds_belong_to_encoders():
 def test_folders_that_hold_no_encoder_are_refused(tmp_path):
     with pytest.raises(UserError, match="no sentence encoder here"):
         FolderEncoder(tmp_path)
+
+
+def test_a_folder_runs_no_code_and_fetches_nothing(tmp_path, monkeypatch):
+    seen = {}
+    module = SimpleNamespace(SentenceTransformer=lambda folder, **options: seen.update(options))
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    for name in ("config.json", "modules.json", "model.safetensors"):
+        (tmp_path / name).write_text("{}")
+    FolderEncoder(tmp_path)
+    assert seen["trust_remote_code"] is False and seen["local_files_only"] and seen["model_kwargs"]["use_safetensors"]
 
 
 @pytest.mark.slow

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, converse, drive
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, converse, counters, drive
 from tripleaudit.llm.endpoint import Answer, Usage
-from tripleaudit.needles.entities import identity, parse_entities
+from tripleaudit.needles.entities import parse_entities
 
 
 def words(text):
@@ -20,7 +20,6 @@ TALK = Talk(
     more=lambda index, total: f"more {index}",
     remind=lambda notes: f"remind {notes}",
     parse=parse_entities,
-    identity=identity,
 )
 
 
@@ -66,10 +65,7 @@ def test_iterations_follow_each_piece_in_one_thread():
     assert json.loads(history[2]["content"])["entities"][0]["name"] == "show 0 a"
 
 
-def test_early_stopping_is_an_option():
-    found = iter([("a", "b", "c"), ("d", "e"), ("a", "E"), ("f",)])
-    talked, script = run(["x"], Limits(5, None, 10, stop_early=True), lambda _: entities(*next(found)))
-    assert len(script.asked) == 3 and sum(len(turn.parsed.records) for turn in talked.turns) == 7  # nothing new: stop
+def test_empty_answers_end_no_iterations():
     found = iter([("a", "b", "c"), ("d", "e"), (), (), ()])
     talked, script = run(["x"], Limits(4, None, 10), lambda _: entities(*next(found)))
     assert len(script.asked) == 5 and sum(len(turn.parsed.records) for turn in talked.turns) == 5
@@ -117,7 +113,7 @@ def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
     answers = iter(["prose", '[{"type": "T", "name": "a"}]', "prose", "still prose", "[]"])
     talked, script = run(["x"], Limits(2, None, 10), lambda _: Answer(next(answers), "ok", usage=Usage(3, 2)))
     assert [turn.parsed.status for turn in talked.turns] == ["ok", "failed", "empty"]
-    assert [turn.attempts for turn in talked.turns] == [2, 2, 1]
+    assert [len(turn.answers) for turn in talked.turns] == [2, 2, 1]
     assert talked.turns[0].usage == Usage(6, 4)
     assert script.asked[1].startswith("remind the answer holds no JSON")
     history = [message["content"] for message in script.requests[-1].messages]
@@ -135,7 +131,7 @@ def test_refusals_and_truncations():
     talked, _ = run(["x"], Limits(1, None, 10), lambda _: next(answers))
     assert [turn.parsed.status for turn in talked.turns] == ["refused", "truncated"]
     assert [record["name"] for record in talked.turns[1].parsed.records] == ["a"]
-    assert talked.turns[1].attempts == 1
+    assert len(talked.turns[1].answers) == 1
 
 
 def test_a_rejected_request_restarts_the_thread_once():
@@ -179,12 +175,12 @@ def test_tokenizer_counter(tmp_path):
     tokenizer = Tokenizer(models.WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    assert TokenCounter.from_tokenizer(tmp_path).text("a b a c") == 4
+    assert counters(tmp_path)().text("a b a c") == 4
     with pytest.raises(UserError, match="no such tokenizer"):
-        TokenCounter.from_tokenizer(tmp_path / "none.json")
+        counters(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(UserError, match="not a tokenizer.json"):
-        TokenCounter.from_tokenizer(tmp_path / "bad.json")
+        counters(tmp_path / "bad.json")
 
 
 def test_conversations_run_side_by_side():

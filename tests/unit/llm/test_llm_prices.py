@@ -53,8 +53,8 @@ def test_an_answer_keeps_what_it_cost_when_it_was_paid_for(tmp_path):
 def test_a_budget_is_never_kept_without_prices(tmp_path):
     section = {"endpoints": {"e": KNOWN}, "budget": 1, "cache": str(tmp_path)}
     with pytest.raises(UserError, match="a budget needs 'prices' for every endpoint with a key"):
-        settings.open_client(section, "e", "s")
-    with settings.open_client(with_prices(section), "e", "s") as client:
+        settings.Asking(section, "s", "e").client()
+    with settings.Asking(with_prices(section), "s", "e").client() as client:
         assert client.ledger.limit == 1
 
 

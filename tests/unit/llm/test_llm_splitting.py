@@ -69,6 +69,11 @@ def test_lists_tables_and_code_are_blocks():
     assert found == ["- one\n\n- two", "a | b | c\n1 | 2 | 3", "```\ncode\n\nmore\n```"]
 
 
+def test_a_fence_of_backticks_has_none_behind_it():
+    text = "```a``` stands in a line\n\nprose"  # code within a line opens nothing
+    assert blocks(text) == [] and blocks(text.replace("```a```", "~~~ `a`")) == [(0, len(text) + 1)]
+
+
 def test_even_pieces():
     text = "\n\n".join(f"Paragraph {number} with some words in it." for number in range(30))
     pieces = split_evenly(text, 15)

@@ -8,8 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
+from tripleaudit.fields import row_of
 from tripleaudit.llm.splitting import blocks, split
-from tripleaudit.needles.haystack import Document, infuse, infusion_from_json, needed
+from tripleaudit.needles.haystack import Document, Infusion, infuse, needed
+from tripleaudit.needles.needle import Recipe
 from tripleaudit.needles.templates import template_needles
 
 WORDS = st.lists(
@@ -40,7 +42,7 @@ def test_invariants(text, lengths, seed, limit):
     spans = sorted((p.start, p.end) for p in infusion.needles)
     assert all(b <= c for (_, b), (c, _) in zip(spans, spans[1:], strict=False))
     assert 0.10 - 1e-9 <= infusion.share <= 0.30 + 1e-9
-    assert infusion.share == (len(infusion.text) - len(text)) / len(infusion.text)
+    assert infusion.share == round((len(infusion.text) - len(text)) / len(infusion.text), 6)
     texts = dict(needles)
     assert all(infusion.text[p.text_start : p.text_end] == texts[p.id] for p in infusion.needles)
     assert infuse(document, needles, seed) == infusion
@@ -50,7 +52,7 @@ def test_invariants(text, lengths, seed, limit):
         assert start <= placed.text_start and placed.text_end <= end
     for start, end in blocks(text):  # nothing went into a list, table or code block
         assert text[start:end] in infusion.text
-    assert infusion_from_json(infusion.to_json(), "x").needles == infusion.needles
+    assert row_of(dataclasses.asdict(infusion), Infusion, "x") == infusion
 
 
 def document(length, paragraphs=60):
@@ -99,7 +101,7 @@ def test_several_needles_share_a_gap_when_gaps_are_few():
 
 def test_seeds_decide_the_places():
     haystack = document(12_000)
-    needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, 1)]
+    needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, Recipe(seed=1))]
     places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}
     assert len(places) == 50
 
@@ -108,14 +110,14 @@ def test_empty_document_and_changed_records_are_refused():
     with pytest.raises(UserError, match="is empty"):
         infuse(Document("d", " \n"), [("a", "text")], 1)
     infusion = infuse(document(9000), [("a", "n" * 998)], 1)
-    record = infusion.to_json()
+    infusion.check("f")
     with pytest.raises(UserError, match="changed after the infusion"):
-        infusion_from_json(record | {"text": infusion.text + "!"}, "f")
+        dataclasses.replace(infusion, text=infusion.text + "!").check("f")
     moved = dataclasses.replace(infusion.needles[0], start=0, end=infusion.needles[0].end - infusion.needles[0].start)
     with pytest.raises(UserError, match="does not give back"):
-        infusion_from_json(dataclasses.replace(infusion, needles=(moved,), original_sha256="0" * 64).to_json(), "f")
-    with pytest.raises(UserError, match="not an infusion record"):
-        infusion_from_json({"doc": "d"}, "file line 3")
+        dataclasses.replace(infusion, needles=(moved,), original_sha256="0" * 64).check("f")
+    with pytest.raises(UserError, match="file line 3: the key 'seed' is missing"):
+        row_of({"doc": "d"}, Infusion, "file line 3")
 
 
 CODE = "    def f(x):\n        return x + 1\n\n    print(f(2))"

@@ -19,7 +19,7 @@ from tripleaudit.needles.minea import (
     wilson,
     with_judgement,
 )
-from tripleaudit.needles.needle import Demands, Needle, problem
+from tripleaudit.needles.needle import Needle, Recipe, problem
 
 # needles found by the best criterion, of all, behind the rates of table 3
 TABLE_3 = {
@@ -184,7 +184,7 @@ def test_needles_with_keywords_in_common_are_refused():
         for name, keywords in (("Ada", "abcdef"), ("Eva", "ABcxyz"), ("Ida", "abuvwt"))
     )
     assert problem(two, "text", [one]) == "it shares 3 of 6 keywords with needle Ada"
-    assert problem(three, "text", [one, two]) is None and problem(two, "text", [one], Demands(overlap=0.6)) is None
+    assert problem(three, "text", [one, two]) is None and problem(two, "text", [one], Recipe(overlap=0.6)) is None
 
 
 def test_candidates_share_words_or_the_piece():

@@ -251,7 +251,7 @@ def test_deduplicated_view(study):
 def test_recall_of_a_rule_based_model(tmp_path):
     """A model with recall 1 has MINEA 1, one with recall 1/2 exactly the share that it lists."""
     document = Document("d", make_document(120).text)
-    needles = [n for kind in ("Person", "Event") for n in template_needles(document, kind, 10, 3)]
+    needles = [n for kind in ("Person", "Event") for n in template_needles(document, kind, 10, Recipe(seed=3))]
     plan = Plan(
         schema="paper", needle_types=("Person", "Event"), iterations=0, judge=False, untouched=False, target=0.3
     )
@@ -401,12 +401,12 @@ def test_documents_are_shortened_to_whole_paragraphs():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "'version' is 2, expected 1"),
+        ({"version": 2}, "schema/version: expected one of 1, got 2"),
         ({"typs": {}}, "unknown key 'typs', did you mean 'types'"),
-        ({"types": {}}, "at least one entity type"),
+        ({"types": {}}, "schema/types: expected at least 1 of them"),
         ({"types": {"A": {"properties": {"name": {}, "description": {}}}}}, "type 'A' lacks the property 'keywords'"),
-        ({"types": {"A": {"propertys": {}}}}, "type 'A': unknown key 'propertys', did you mean 'properties'"),
-        ({"groups": {"1": "Person"}}, "group '1' must be a list"),
+        ({"types": {"A": {"propertys": {}}}}, "schema/types/A: unknown key 'propertys', did you mean 'properties'"),
+        ({"groups": {"1": "Person"}}, "schema/groups/1: expected array, got 'Person'"),
     ],
 )
 def test_bad_schemas(change, message):

@@ -10,6 +10,7 @@ from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
+from tripleaudit.fields import read_rows, write_rows
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.llm.endpoint import Endpoint
@@ -21,8 +22,6 @@ from tripleaudit.needles.triples import (
     found,
     haystacks,
     infuse_triples,
-    load_triple_needles,
-    save_triple_needles,
     spurious,
     triple_rows,
     verbalise,
@@ -133,11 +132,11 @@ def test_errors_and_files(tmp_path):
         infuse_triples(haystacks(BARE, 1, 20, 1), BARE, 1)
     with pytest.raises(UserError, match="need between"):
         infuse_triples([Document("d", "x" * 90_000)], SOURCE, 1)
-    save_triple_needles(tmp_path / "n.jsonl", [needle(0, "r", 0.5)])
-    assert load_triple_needles(tmp_path / "n.jsonl") == [needle(0, "r", 0.5)]
+    write_rows(tmp_path / "n.jsonl", [needle(0, "r", 0.5)])
+    assert read_rows(tmp_path / "n.jsonl", TripleNeedle) == [needle(0, "r", 0.5)]
     (tmp_path / "bad.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(UserError, match="bad.jsonl line 1: not a triple needle"):
-        load_triple_needles(tmp_path / "bad.jsonl")
+    with pytest.raises(UserError, match="bad.jsonl line 1: .*unknown key 'a'"):
+        read_rows(tmp_path / "bad.jsonl", TripleNeedle)
 
 
 def test_language_model_and_extractor_share_a_table(tmp_path):

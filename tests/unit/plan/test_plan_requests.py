@@ -11,7 +11,8 @@ from support.needle_model import NeedleModel, make_document
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.needles.triples import TripleNeedle, save_triple_needles
+from tripleaudit.fields import write_rows
+from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
@@ -130,7 +131,7 @@ def test_triples_in_documents_are_counted(study, capsys, tmp_path):
     made = tmp_path / "results/s/needles/triples"
     save_sentences(made / "pieces.jsonl", [Sentence(f"doc#{number}", f"piece {number}") for number in range(3)])
     needle = TripleNeedle("doc:0", "doc", "doc#0", "x", "a", "r", "b", 0.0)
-    save_triple_needles(made / "pieces-needles.jsonl", [needle])
+    write_rows(made / "pieces-needles.jsonl", [needle])
     job = estimated(capsys)[0]["triple needles", "e (extraction)"]
     assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
 

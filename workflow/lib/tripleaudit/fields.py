@@ -8,7 +8,9 @@ import functools
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, Self
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -18,6 +20,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    TypeAdapter,
     ValidationError,
     WithJsonSchema,
     create_model,
@@ -25,6 +28,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, core_schema
 
 from tripleaudit.errors import UserError, hint
+from tripleaudit.files import read_jsonl, write_jsonl
 
 TIME = r"\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*"  # as Snakemake has it
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -246,7 +250,7 @@ class Mistake(NamedTuple):
         return f"{'/'.join([*filter(None, [root]), *map(str, self.where)]) or '(top level)'}: {self.text}"
 
 
-def mistakes(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake]:
+def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
     """Yield each mistake that a validation found."""
     found = error.errors(include_url=False)
     within = {each["loc"][:-1] for each in found}  # a list of which no item fits counts as too short, too
@@ -257,7 +261,7 @@ def mistakes(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake
         if place and place[-1] == "[key]":
             expected = EXPECTED["string_pattern_mismatch"]
             yield Mistake(place[:-1], place[:-2], f"{place[-2]!r} is no name; expected {expected}")
-        elif kind == "extra_forbidden":
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
             known = hint(place[-1], keys_at(schema_of(model), place[:-1]))
             yield Mistake(place, place[:-1], f"unknown key '{place[-1]}'{known}")
         elif kind == "missing":
@@ -289,9 +293,44 @@ def keys_at(schema: dict[str, Any], place: Iterable[str | int]) -> list[str]:
 
 
 @functools.cache
-def schema_of(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a model."""
-    return model.model_json_schema(by_alias=True)
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+@functools.cache
+def schema_of(model: type[Any]) -> dict[str, Any]:
+    """Return the JSON schema of a model or a dataclass."""
+    return _adapter(model).json_schema(by_alias=True)
+
+
+CLOSED = ConfigDict(extra="forbid")  # ``__pydantic_config__`` of a dataclass that rows of a file are read as
+Row = TypeVar("Row")
+
+
+def read_rows(path: str | Path, kind: type[Row]) -> list[Row]:
+    """Read JSON lines, each a dataclass or model of this kind.
+
+    Raises:
+        UserError: a line is none; the message names file and line.
+    """
+    return [row_of(row, kind, f"{path} line {number}") for number, row in read_jsonl(path)]
+
+
+def write_rows(path: str | Path, rows: Iterable[Any]) -> None:
+    """Write dataclasses as JSON lines, atomically."""
+    write_jsonl(path, map(asdict, rows))
+
+
+def row_of(value: Any, kind: type[Row], where: str) -> Row:
+    """Return a JSON value as a dataclass or model.
+
+    Raises:
+        UserError: a key is unknown, missing or has the wrong type; ``where`` begins the message.
+    """
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, kind))) from None
 
 
 def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from tripleaudit.errors import UserError
-    from tripleaudit.llm.conversation import TokenCounter
+    from tripleaudit.llm.conversation import counters
     from tripleaudit.llm.estimate import Estimate
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
@@ -84,9 +84,7 @@ def run(args: argparse.Namespace) -> int:
     plan = Plan.checked(settings, "needles")
     plan.load_schema()
 
-    def counter() -> TokenCounter:
-        return TokenCounter.from_tokenizer(args.tokenizer) if args.tokenizer else TokenCounter()
-
+    counter = counters(args.tokenizer)
     with _client(args) as client:
         generator = client if args.needle_source == "model" else None
         stages: dict[str, Estimate] = {}

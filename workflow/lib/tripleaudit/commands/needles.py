@@ -28,8 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
-    from tripleaudit.llm.asking import Asking
-    from tripleaudit.llm.section import read_section
+    from tripleaudit.llm.section import Asking, read_section
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.schema import load_schema, shipped_schemas

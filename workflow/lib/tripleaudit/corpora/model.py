@@ -81,7 +81,7 @@ class Sentence:
         """Yield one clause for each span that does not fit the text."""
         for triple in self.triples:
             for role, span in (("subject", triple.subject), ("object", triple.object)):
-                if not span.located:
+                if span.start is None or span.end is None:
                     continue
                 if not 0 <= span.start < span.end <= len(self.text):
                     yield (

@@ -189,7 +189,7 @@ class Extraction:
 
         A string that does not occur in the text stays, without a place. Each distinct triple appears once.
         """
-        triples = {}
+        triples: dict[tuple[str, str, str], Triple] = {}
         for item in self.triples:
             subject, object_ = (_span(self.sentence.text, name) for name in (item.subject, item.object))
             triple = Triple(subject, relations.back(item.relation), object_)

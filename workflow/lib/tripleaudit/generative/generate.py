@@ -10,8 +10,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.generative import extraction
-from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.section import identity
+from tripleaudit.llm.section import Asking, identity
 
 log = logging.getLogger(__name__)
 

@@ -103,7 +103,8 @@ def hard_match(system: System, gold: System, official: bool, resamples: int, see
     if not rows:
         return {}
     names = ("precision", "recall", "f1")
-    return {name: mean_score((row[i] for row in rows), resamples, seed) for i, name in enumerate(names)}
+    scores = {name: mean_score((row[i] for row in rows), resamples, seed) for i, name in enumerate(names)}
+    return {name: score for name, score in scores.items() if score is not None}
 
 
 def normalised(triple: StringTriple) -> StringTriple:

@@ -43,13 +43,11 @@ class Settings:
     Attributes:
         mode: ``default``, or ``official`` for the published rules about empty and malformed answers.
         matching: thresholds and vectors of US and CS; None where no encoder is at hand.
-        official_join: how triples are joined for TS; None follows the mode.
         resamples, seed: of the bootstrap over texts.
     """
 
     mode: str = "default"
     matching: Matching | None = None
-    official_join: bool | None = None
     resamples: int = 1000
     seed: int = 0
 
@@ -234,7 +232,7 @@ def _record(inputs: Inputs, settings: Settings, system: System, scores: Mapping[
         "matching": None if settings.matching is None else asdict(settings.matching),
         "embedder": None if inputs.elements is None else inputs.elements.encoder.name,
         "topics": None if inputs.topics is None else inputs.topics.description,
-        "official_join": settings.official if settings.official_join is None else settings.official_join,
+        "official_join": settings.official,
         "bootstrap": {"resamples": settings.resamples, "seed": settings.seed},
         "scored_texts": {name: score.texts for name, score in scores.items()},
         **({"statuses": dict(Counter(system.status.values()))} if system.status else {}),
@@ -257,17 +255,15 @@ def _coverage(evaluation: Evaluation) -> Iterable[float]:
 
 
 def _topical(evaluation: Evaluation) -> Iterable[float] | None:
-    topics, settings = evaluation.inputs.topics, evaluation.settings
-    if topics is None:
-        return None
-    return topical_similarity(evaluation.system, topics, settings.official, settings.official_join).values()
+    topics, official = evaluation.inputs.topics, evaluation.settings.official
+    return None if topics is None else topical_similarity(evaluation.system, topics, official).values()
 
 
 def _unique(evaluation: Evaluation) -> Iterable[float] | None:
-    elements, settings = evaluation.embedded, evaluation.settings
-    if elements is None:
+    elements, matching = evaluation.embedded, evaluation.settings.matching
+    if elements is None or matching is None:
         return None
-    return uniqueness(evaluation.system, elements, settings.matching, settings.official).values()
+    return uniqueness(evaluation.system, elements, matching, evaluation.settings.official).values()
 
 
 def _complete(evaluation: Evaluation) -> Iterable[float] | None:

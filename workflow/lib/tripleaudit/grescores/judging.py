@@ -16,10 +16,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.grescores.judgements import parse_verdict, readable_parts, triple_json
 from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
-from tripleaudit.llm.asking import Asking
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
+from tripleaudit.llm.section import Asking
 
 VERDICT_TOKENS, SPLIT_TOKENS = 10, 300
 MOST_UNREADABLE = 0.1  # share of the questions

@@ -97,7 +97,7 @@ class Elements:
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
         self._row: dict[str, int] = {}
-        self._table: np.ndarray | None = None
+        self._table = np.zeros((0, 0), dtype=np.float32)
 
     def add(self, texts: Iterable[str]) -> None:
         """Embed the strings that are not known yet."""
@@ -105,8 +105,8 @@ class Elements:
         if not new:
             return
         vectors = self.encoder.encode(new)
+        self._table = np.concatenate([self._table, vectors]) if self._row else vectors
         self._row.update({text: len(self._row) + i for i, text in enumerate(new)})
-        self._table = vectors if self._table is None else np.concatenate([self._table, vectors])
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
         """Return the vectors of known strings, ``[len(texts), d]``."""

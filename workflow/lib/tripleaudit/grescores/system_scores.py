@@ -24,7 +24,7 @@ from tripleaudit.grescores.similarity import (
 )
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
-from tripleaudit.llm.asking import Asking
+from tripleaudit.llm.section import Asking
 from tripleaudit.machine.devices import gpu_slot
 from tripleaudit.machine.memory import out_of_memory_advice
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores

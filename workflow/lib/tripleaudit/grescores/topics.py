@@ -230,18 +230,12 @@ def joined(triples: Iterable[Sequence[Any]], official: bool) -> str:
     return ("" if official else " ").join(f"{s} {r} {o} ." for s, r, o in triples)
 
 
-def topical_similarity(
-    system: System, model: TopicModel, official: bool, official_join: bool | None = None
-) -> dict[str, float]:
+def topical_similarity(system: System, model: TopicModel, official: bool) -> dict[str, float]:
     """Return TS per text.
 
     A text without triples gets the floor of the metric officially and 0 by default; by default a text without any
     known word is left out.
-
-    Args:
-        official_join: join triples as the official code does; None follows ``official``.
     """
-    glued = official if official_join is None else official_join
     values = {}
     for text, raw in watched(system.texts.items(), "topical similarity", "texts"):
         triples = [triple for triple in raw if len(triple) == 3] if official else clean(raw)[0]
@@ -250,7 +244,7 @@ def topical_similarity(
         if not official and not triples:
             values[text] = 0.0
             continue
-        values[text] = similarity(model.distribution(text), model.distribution(joined(triples, glued)))
+        values[text] = similarity(model.distribution(text), model.distribution(joined(triples, official)))
     return values
 
 

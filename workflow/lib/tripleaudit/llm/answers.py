@@ -297,7 +297,7 @@ def _holds_something(value: Any) -> bool:
 def _triples(value: Any) -> Iterator[dict[str, Any] | None]:
     """Yield the triples inside a JSON value as ``{role: element}``, and None for each item that is none."""
     if isinstance(value, dict):
-        roles = {}
+        roles: dict[str, Any] = {}
         for name, item in value.items():
             role = _ROLE.get(str(name).strip().lower().replace(" ", "_"))
             if role and not isinstance(item, list | dict):

@@ -79,7 +79,9 @@ class Client(Sender):
             UserError: a prompt of about so many tokens and the longest answer are too much together.
         """
         context = self.endpoint.context
-        for request in requests if context is not None else ():
+        if context is None:
+            return
+        for request in requests:
             prompt = sum(tokens_about(message["content"]) for message in request.messages)
             limit = request.limit(self.endpoint)
             if prompt + limit > context and self.lookup(request) is None:
@@ -122,6 +124,7 @@ class Client(Sender):
         with contextlib.ExitStack() as stack:
             if self._progress is None:
                 stack.enter_context(self.stage(what or f"asking {self.endpoint.name}", len(conversations)))
+            assert self._progress is not None
             results = self._run(self._drive(conversations, self._progress))
         return {key: results[key] for key in conversations}
 
@@ -198,7 +201,7 @@ class Client(Sender):
             raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {run.rejected}")
         return run.results
 
-    async def _talk(self, conversation: Generator[Request, Answer, Any], run: "_Run", progress: Progress) -> Any:
+    async def _talk(self, conversation: Generator[Request, Any, Any], run: "_Run", progress: Progress) -> Any:
         answer: Answer | None = None
         while True:
             try:

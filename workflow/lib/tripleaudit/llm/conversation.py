@@ -34,7 +34,6 @@ class Talk:
         more: ``(piece index, number of pieces) -> message`` that asks for what is not listed yet.
         remind: ``(the parser's notes) -> message`` after an answer that cannot be read.
         parse: ``(text, answer status) -> Parsed``.
-        identity: what makes two records the same, for early stopping.
         nothing: the answer kept in the history for a call that was given up.
         schema: JSON schema of an answer, for servers with structured outputs.
     """
@@ -44,7 +43,6 @@ class Talk:
     more: Callable[[int, int], str]
     remind: Callable[[str], str]
     parse: Callable[[str, str], Parsed]
-    identity: Callable[[Any], Any]
     nothing: str = '{"entities": []}'
     schema: Mapping[str, Any] | None = None
 
@@ -57,13 +55,11 @@ class Limits:
         iterations: follow-up calls for each piece, after the first call.
         context: tokens that prompt and answer may have together; ``None`` for no limit.
         reserve: tokens kept free for the answer; also its ``max_tokens``.
-        stop_early: stop asking about a piece after a follow-up answer without anything new.
     """
 
     iterations: int = 3
     context: int | None = None
     reserve: int = 4095
-    stop_early: bool = False
 
     def __post_init__(self) -> None:
         if self.iterations < 0:
@@ -99,11 +95,6 @@ class Turn:
     def answer(self) -> Answer:
         """The answer that was read."""
         return self.answers[-1]
-
-    @property
-    def attempts(self) -> int:
-        """How often the call was made."""
-        return len(self.answers)
 
     @property
     def usage(self) -> Usage:
@@ -147,25 +138,6 @@ class TokenCounter:
         self._characters_per_token: float | None = None
         self._known: tuple[tuple[Message, ...], int] = ((), 0)
 
-    @classmethod
-    def from_tokenizer(cls, path: str | Path, **options: Any) -> "TokenCounter":
-        """Count with a ``tokenizer.json`` (the file, or a folder that holds it).
-
-        Raises:
-            UserError: the file is missing or is no tokenizer.
-        """
-        from tokenizers import Tokenizer
-
-        path = Path(path)
-        path = path / "tokenizer.json" if path.is_dir() else path
-        if not path.is_file():
-            raise UserError(f"{path}: no such tokenizer; expected a tokenizer.json")
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises bare Exceptions
-            raise UserError(f"{path}: not a tokenizer.json ({error})") from error
-        return cls(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids), **options)
-
     def text(self, text: str) -> int:
         """Tokens of a text by itself."""
         if self._encode is not None:
@@ -190,12 +162,28 @@ class TokenCounter:
         self._known = (tuple(messages), usage.prompt_tokens)
 
 
-def counters(tokenizer: str | Path) -> Callable[[], TokenCounter]:
-    """Return what makes a counter for each conversation, with a ``tokenizer.json``; learning ones without a file."""
+def counters(tokenizer: str | Path | None) -> Callable[[], TokenCounter]:
+    """Return what makes a counter for each conversation.
+
+    Args:
+        tokenizer: a ``tokenizer.json`` that counts, or the folder that holds it; without one, counters learn.
+
+    Raises:
+        UserError: the file is missing or is no tokenizer.
+    """
     if not tokenizer:
         return TokenCounter
-    counter = TokenCounter.from_tokenizer(tokenizer)
-    return lambda: TokenCounter(counter.text)
+    from tokenizers import Tokenizer
+
+    path = Path(tokenizer)
+    path = path / "tokenizer.json" if path.is_dir() else path
+    if not path.is_file():
+        raise UserError(f"{path}: no such tokenizer; expected a tokenizer.json")
+    try:
+        counting = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises bare Exceptions
+        raise UserError(f"{path}: not a tokenizer.json ({error})") from error
+    return lambda: TokenCounter(lambda text: len(counting.encode(text, add_special_tokens=False).ids))
 
 
 def converse(
@@ -229,17 +217,12 @@ def converse(
             thread.restart()  # a server that counts tokens otherwise rejects what seemed to fit
             turn = yield from thread.ask(message, part.index, 0)
         turns.append(turn)
-        seen = {talk.identity(record) for record in turn.parsed.records}
         for iteration in range(1, limits.iterations + 1):
             message = _user(talk.more(part.index, total))
             if turn.answer.status == "error" or not thread.fits(message):
                 break
             turn = yield from thread.ask(message, part.index, iteration)
             turns.append(turn)
-            found = {talk.identity(record) for record in turn.parsed.records}
-            if limits.stop_early and turn.parsed.status not in ("failed", "refused") and found <= seen:
-                break
-            seen |= found
     return Conversation(tuple(turns), thread.state)
 
 
@@ -269,7 +252,7 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
         yield from fitting(Piece(piece.index, piece.text[start:end], inside), total, talk, limits, counter)
 
 
-def drive(conversations: Mapping[Any, Generator[Request, Answer, Any]], ask: Ask) -> dict[Any, Any]:
+def drive(conversations: Mapping[Any, Generator[Request, Any, Any]], ask: Ask) -> dict[Any, Any]:
     """Run generators of requests side by side and return their results.
 
     Args:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
@@ -352,7 +352,7 @@ def text_of(choice: dict[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _is_count(value: Any, most: int) -> bool:
+def _is_count(value: Any, most: int) -> TypeGuard[int]:
     return isinstance(value, int) and 0 <= value <= most
 
 

@@ -238,7 +238,7 @@ class _Reader:
 
     def inside_a_word(self) -> bool:
         """Whether the quote just read is an apostrophe or a quotation inside the string: no separator follows it."""
-        follows = re.match(r"\s*(.?)", self.text[self.position : self.position + 40], re.DOTALL)[1]
+        follows = self.text[self.position : self.position + 40].lstrip()[:1]
         return bool(follows) and follows not in ",:]})" and self.closes_later()
 
     def closes_later(self) -> bool:

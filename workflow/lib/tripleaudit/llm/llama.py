@@ -94,6 +94,7 @@ class LocalServer:
                 text=True,
                 start_new_session=True,  # Ctrl-C reaches us first, and we stop it in order
             )
+            assert self._process.stdout is not None  # a pipe
             self._url = self._process.stdout.readline().strip()
             if not self._url:
                 self._end()

@@ -15,17 +15,29 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import Field
 
 from tripleaudit.errors import UserError
+from tripleaudit.fields import Section, row_of
 from tripleaudit.llm.endpoint import Request
 from tripleaudit.shipped import DATA, shipped
 
 FOLDER = DATA / "prompts"
-ROLES = ("system", "user", "assistant")
 _SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
+
+
+class _Message(Section):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class _File(Section):
+    description: str = ""
+    messages: Annotated[list[_Message], Field(min_length=1)]
+    schema_: dict[str, Any] | None = Field(None, alias="schema")
 
 
 @dataclass(frozen=True)
@@ -107,25 +119,11 @@ def load_prompt(name: str | Path) -> Prompt:
         value = yaml.safe_load(data)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
-    if not isinstance(value, dict) or not isinstance(value.get("messages"), list) or not value["messages"]:
-        raise UserError(f"{path}: expected 'messages', a list of {{role, content}}")
-    unknown = set(value) - {"description", "messages", "schema"}
-    if unknown:
-        raise UserError(f"{path}: unknown key '{min(unknown)}'; a prompt has description, messages and schema")
-    for number, message in enumerate(value["messages"], 1):
-        if (
-            not isinstance(message, dict)
-            or message.get("role") not in ROLES
-            or not isinstance(message.get("content"), str)
-        ):
-            raise UserError(f"{path}: message {number} needs a 'role' ({', '.join(ROLES)}) and the text 'content'")
-    schema = value.get("schema")
-    if schema is not None and not isinstance(schema, dict):
-        raise UserError(f"{path}: 'schema' must be a JSON schema (a mapping)")
+    file = row_of(value, _File, str(path))
     return Prompt(
         name=path.stem,
-        messages=tuple({"role": item["role"], "content": item["content"]} for item in value["messages"]),
-        schema=schema,
-        description=str(value.get("description", "")),
+        messages=tuple(message.model_dump() for message in file.messages),
+        schema=file.schema_,
+        description=file.description,
         sha256=hashlib.sha256(data).hexdigest(),
     )

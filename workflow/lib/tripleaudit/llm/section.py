@@ -1,7 +1,8 @@
 """From the configuration section ``generative`` to endpoints, clients and checks that need no network."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -45,40 +46,45 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
     return Endpoint.from_config(name, known[name])
 
 
-def open_client(
-    section: Mapping[str, Any],
-    name: str,
-    study: str,
-    gguf: str | Path | None = None,
-    server_log: str | Path | None = None,
-    threads: int | None = None,
-) -> Client:
-    """Return a client for an endpoint of the section; close it after use.
+@dataclass(frozen=True)
+class Asking:
+    """What a job that asks a language model is told.
 
-    All clients of a study share the section's cache, its budget and one ledger. The server of a local model starts
-    with the first request that is not answered by the cache, and stops when the client is closed.
+    All clients of a study share the section's cache, its budget and one ledger.
 
-    Args:
+    Attributes:
         section: configuration section ``generative``.
-        name: of the endpoint.
         study: whose budget is used.
-        gguf: the model's file, of an endpoint with ``serve``.
-        server_log, threads: output and CPU threads of that server.
-
-    Raises:
-        UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
-            ``gguf`` is not given.
+        endpoint: name of an endpoint of the section; empty for none.
+        gguf: the file of a model that is served for this job, from the first request that the cache does not answer.
+        threads, server_log: CPU threads and output of its server.
     """
-    chosen = endpoint(section, name)
-    if section.get("budget") is not None and chosen.api_key_env and not chosen.prices:
-        raise UserError(f"generative endpoint '{name}': a budget needs 'prices' for every endpoint with a key")
-    server = None
-    if chosen.serve is not None:
-        if gguf is None:
-            raise UserError(f"generative endpoint '{name}': its model is missing; expected a GGUF file")
-        server = LocalServer(gguf, server_log, chosen.context, threads)
-    cache = Path(section.get("cache") or DEFAULT_CACHE)
-    return Client(chosen, cache, budget=section.get("budget"), ledger=cache / f"ledger-{study}.jsonl", server=server)
+
+    section: Mapping[str, Any]
+    study: str
+    endpoint: str = ""
+    gguf: Sequence[str | Path] = ()
+    threads: int = 0
+    server_log: str = ""
+
+    def client(self) -> Client:
+        """Return a client; close it after use.
+
+        Raises:
+            UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
+                ``gguf`` is empty.
+        """
+        chosen, budget = endpoint(self.section, self.endpoint), self.section.get("budget")
+        where = f"generative endpoint '{self.endpoint}'"
+        if budget is not None and chosen.api_key_env and not chosen.prices:
+            raise UserError(f"{where}: a budget needs 'prices' for every endpoint with a key")
+        server = None
+        if chosen.serve is not None:
+            if not self.gguf:
+                raise UserError(f"{where}: its model is missing; expected a GGUF file")
+            server = LocalServer(self.gguf[0], self.server_log or None, chosen.context, self.threads or None)
+        cache = Path(self.section.get("cache") or DEFAULT_CACHE)
+        return Client(chosen, cache, budget=budget, ledger=cache / f"ledger-{self.study}.jsonl", server=server)
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:

@@ -110,7 +110,7 @@ class Sender:
         """Return the stored answer of a request, or None; sends nothing."""
         key = self.key(request)
         try:
-            stored = self.cache.get(key)["answer"]
+            stored = (self.cache.get(key) or {})["answer"]
             usage = Usage(**_known(Usage, stored["usage"]))
             answer = Answer(**{"status": "ok", **_known(Answer, stored), "usage": usage, "cached": True, "key": key})
         except (KeyError, TypeError, AttributeError):  # none, or a record of another version
@@ -305,7 +305,7 @@ class Sender:
         async def before() -> None:
             await state.slots.pace(self._about(body, completion_at_most))
             if self.ledger:
-                await self._reserve(key, amount)
+                await self._reserve(self.ledger, key, amount)
 
         def lose() -> None:
             nonlocal lost
@@ -329,10 +329,10 @@ class Sender:
         mean = self.totals.completion_tokens / self.totals.sent if self.totals.sent else completion_at_most
         return sum(map(tokens_about, texts)) + round(mean)
 
-    async def _reserve(self, key: str, amount: float, recorded: bool = False) -> None:
-        while not self.ledger.reserve(key, amount, recorded):
-            if not self.ledger.waiting():  # nothing is in flight that could turn out cheaper than reserved
-                spent, lost, limit = self.ledger.spent(), self.ledger.lost(), self.ledger.limit
+    async def _reserve(self, ledger: Ledger, key: str, amount: float, recorded: bool = False) -> None:
+        while not ledger.reserve(key, amount, recorded):
+            if not ledger.waiting():  # nothing is in flight that could turn out cheaper than reserved
+                spent, lost, limit = ledger.spent(), ledger.lost(), ledger.limit
                 perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""
                 raise BudgetExceeded(
                     f"endpoint '{self.endpoint.name}': the budget of {limit:g} is used up ({spent:.6g} spent{perhaps}, "

@@ -1,11 +1,10 @@
 """What is said about a document: entities of its pieces as MINEA needs them (section 4.1), one thread with history."""
 
 import dataclasses
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tripleaudit.errors import UserError
 from tripleaudit.llm.conversation import (
     Conversation,
     Limits,
@@ -18,7 +17,7 @@ from tripleaudit.llm.conversation import (
 )
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import Prompt, load_prompt
-from tripleaudit.needles.entities import Entity, identity, parse_entities
+from tripleaudit.needles.entities import Entity, parse_entities
 from tripleaudit.needles.schema import Schema
 
 READS = (
@@ -27,59 +26,55 @@ READS = (
     "data/prompts/minea-remind.yaml",
 )
 
-Offsets = tuple[int, int]
-
 
 @dataclass(frozen=True)
 class Prompts:
-    """The three prompts of an extraction; ``extract`` has the opening and the message that shows a piece."""
+    """The three prompts of a thread; ``first`` has the opening and the message that shows a piece."""
 
-    extract: Prompt
+    first: Prompt
     more: Prompt
     remind: Prompt
 
     @classmethod
-    def load(cls) -> "Prompts":
-        """Read the prompts.
-
-        Raises:
-            UserError: a prompt is missing or lacks a message or slot that the extraction fills.
-        """
-        prompts = cls(load_prompt("minea-extract"), load_prompt("minea-continue"), load_prompt("minea-remind"))
-        if [message["role"] for message in prompts.extract.messages] != ["system", "user"]:
-            raise UserError(f"prompt '{prompts.extract.name}': expected one system message and then one user message")
-        if "text" not in prompts.extract.slots or "schema" not in prompts.extract.slots:
-            raise UserError(f"prompt '{prompts.extract.name}': expected the slots {{{{schema}}}} and {{{{text}}}}")
-        return prompts
+    def load(cls, first: str, more: str, remind: str) -> "Prompts":
+        """Read the prompts of these names."""
+        return cls(load_prompt(first), load_prompt(more), load_prompt(remind))
 
     def hashes(self) -> dict[str, str]:
         """The prompts' names and SHA-256, part of every result."""
-        return {prompt.name: prompt.sha256 for prompt in (self.extract, self.more, self.remind)}
+        return {prompt.name: prompt.sha256 for prompt in (self.first, self.more, self.remind)}
 
-    def talk(self, schema: Schema, structured: bool = False) -> Talk:
-        """Return the messages of a thread about ``schema``; ``structured`` sends the JSON schema of the answer."""
-        described = schema.prompt()
+    def talk(self, schema: Mapping[str, Any] | None = None, *, opening: Mapping[str, str], **reading: Any) -> Talk:
+        """Return the messages of a thread.
 
-        def show(index: int, total: int, text: str) -> str:
-            return self.extract.render(schema=described, part=index + 1, parts=total, text=text)[1]["content"]
+        Args:
+            schema: JSON schema of an answer, for servers with structured outputs.
+            opening: what fills the slots of the opening.
+            reading: how answers are read, as :class:`.Talk` has it.
+        """
+
+        def first(number: int, part: Any, parts: Any, text: str) -> str:
+            return self.first.render(**opening, part=part, parts=parts, text=text)[number]["content"]
 
         return Talk(
-            opening=self.extract.render(schema=described, part="", parts="", text="")[0]["content"],
-            show=show,
+            opening=first(0, "", "", ""),
+            show=lambda index, total, text: first(1, index + 1, total, text),
             more=lambda index, total: self.more.render(part=index + 1, parts=total)[-1]["content"],
             remind=lambda notes: self.remind.render(problem=notes or "no JSON was found")[-1]["content"],
-            parse=parse_entities,
-            identity=identity,
-            schema=schema.answer_schema() if structured else None,
+            schema=schema,
+            **reading,
         )
 
 
-def as_pieces(text: str, spans: Sequence[Offsets], protected: Sequence[Offsets] = ()) -> list[Piece]:
-    """Return the pieces to show, each with the protected spans inside it."""
-    return [
-        Piece(index, text[a:b], tuple((c - a, d - a) for c, d in protected if a <= c and d <= b))
-        for index, (a, b) in enumerate(spans)
-    ]
+def entity_prompts() -> Prompts:
+    """Return the prompts that ask for entities."""
+    return Prompts.load("minea-extract", "minea-continue", "minea-remind")
+
+
+def entity_talk(prompts: Prompts, schema: Schema, structured: bool = False) -> Talk:
+    """Return the messages of a thread about ``schema``; ``structured`` sends the JSON schema of the answer."""
+    answer = schema.answer_schema() if structured else None
+    return prompts.talk(answer, opening={"schema": schema.prompt()}, parse=parse_entities)
 
 
 def branch(

@@ -3,15 +3,12 @@
 Bad content of an answer never raises, it shows in the status.
 """
 
-import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.fields import CLOSED
 from tripleaudit.llm.answers import Parsed
 from tripleaudit.llm.lenient import decode
 
@@ -27,6 +24,8 @@ class Entity:
     variant; ``variant`` is ``enriched``, ``untouched``, ``parts``, or that of a run of its own for the table of
     iterations; ``call`` is the hash of the request that returned it.
     """
+
+    __pydantic_config__ = CLOSED
 
     doc: str
     variant: str
@@ -54,9 +53,6 @@ class Entity:
     def line(self) -> str:
         """Type and values in one line, keys left out: shared property names do not make entities similar."""
         return " ".join([self.type, *self.values()])
-
-    def to_json(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in self.__slots__}
 
 
 def normalise(text: str, casefold: bool = False) -> str:
@@ -101,26 +97,6 @@ def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
         for prop, value in (*entity.properties.items(), *entity.extra.items()):
             _merge(row, prop, value)
     return list(merged.values())
-
-
-def save_entities(path: str | Path, entities: Iterable[Entity]) -> None:
-    """Write entities as JSON lines, atomically."""
-    write_jsonl(path, (entity.to_json() for entity in entities))
-
-
-def load_entities(path: str | Path) -> list[Entity]:
-    """Read entities written by :func:`save_entities`.
-
-    Raises:
-        UserError: a line is not an entity; the message names file and line.
-    """
-    entities = []
-    for number, row in read_jsonl(path):
-        try:
-            entities.append(Entity(**row))
-        except TypeError as error:
-            raise UserError(f"{path} line {number}: not an extracted entity ({error})") from error
-    return entities
 
 
 def _merge(row: dict[str, Any], prop: str, value: Any) -> None:
@@ -192,12 +168,6 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     if not records:
         return Parsed([], "empty", tuple(notes))
     return Parsed(records, "repaired" if decoded.repaired or decoded.surrounded or notes else "ok", tuple(notes))
-
-
-def identity(record: dict[str, Any]) -> tuple[str, str]:
-    """What makes two records the same when a thread asks whether anything new came: type and name, else all of it."""
-    name = record["name"] or json.dumps(record["properties"], sort_keys=True, default=str)
-    return normalise(record["type"], True), normalise(name, True)
 
 
 def _opens_list(text: str) -> bool:

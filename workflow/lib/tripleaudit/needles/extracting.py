@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.fields import write_rows
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, converse, counters, drive
+from tripleaudit.llm.conversation import Ask, Limits, TokenCounter, converse, counters, drive
 from tripleaudit.llm.endpoint import Answer, bill
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
-from tripleaudit.llm.splitting import split, split_evenly
-from tripleaudit.needles.dialogues import Prompts, as_pieces, branch, entities_of
-from tripleaudit.needles.entities import Entity, deduplicated, save_entities
+from tripleaudit.llm.section import Asking
+from tripleaudit.needles.dialogues import branch, entities_of, entity_prompts, entity_talk
+from tripleaudit.needles.entities import Entity, deduplicated
 from tripleaudit.needles.identification import judge
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import Index, Match, rate_matches, with_judgement
@@ -28,6 +28,7 @@ from tripleaudit.needles.pieces import (
     ENRICHED,
     UNTOUCHED,
     Counters,
+    all_pieces,
     call_row,
     failed_pieces,
     run_of,
@@ -111,9 +112,9 @@ def extract_corpus(
     Raises:
         UserError: the context is too short for the instructions.
     """
-    schema, prompts = plan.load_schema(), Prompts.load()
-    talk = prompts.talk(schema, plan.structured)
-    pieces = _all_pieces(corpus, plan)
+    schema, prompts = plan.load_schema(), entity_prompts()
+    talk = entity_talk(prompts, schema, plan.structured)
+    pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
     finished = drive(talks, ask)
@@ -221,32 +222,14 @@ def save_extraction(result: Result, folder: str | Path) -> None:
     """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions`` and
     ``parts`` as JSON lines, and ``report.json``."""
     folder = Path(folder)
-    save_entities(folder / "entities.jsonl", result.entities)
+    write_rows(folder / "entities.jsonl", result.entities)
     write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
     write_jsonl(folder / "calls.jsonl", result.calls)
     write_jsonl(folder / "matches.jsonl", (match.row() for match in result.matches))
     write_jsonl(folder / "untouched-matches.jsonl", (match.row() for match in result.displaced))
-    save_entities(folder / "repetitions.jsonl", result.part_entities)
+    write_rows(folder / "repetitions.jsonl", result.part_entities)
     write_jsonl(folder / "parts.jsonl", result.parts)
     write_json(folder / "report.json", result.report)
-
-
-def _all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]:
-    pieces: dict[tuple[str, str], list[Piece]] = {}
-    for document in corpus.documents:
-        infusion = corpus.infusions[document.id]
-        spans = split(infusion.text, plan.piece_chars, infusion.spans())
-        pieces[ENRICHED, document.id] = as_pieces(infusion.text, spans, infusion.spans())
-        if plan.untouched:
-            spans = split(document.text, plan.piece_chars)
-            pieces[UNTOUCHED, document.id] = as_pieces(document.text, spans)
-        if plan.separate_runs:
-            base = pieces[UNTOUCHED if plan.untouched else ENRICHED, document.id]
-            pieces |= {(run_of(calls), document.id): base for calls in range(plan.iterations)}
-        if plan.parts:
-            spans = split_evenly(document.text, plan.parts)
-            pieces["parts", document.id] = as_pieces(document.text, spans)
-    return pieces
 
 
 def _limits(key: tuple[str, str], plan: Plan) -> Limits:

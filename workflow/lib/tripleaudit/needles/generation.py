@@ -72,7 +72,7 @@ def make_needles(
             max_tokens=max_tokens,
             sample=_sample(recipe.seed, attempt),
             type=kind.name,
-            keywords=recipe.demands.keywords,
+            keywords=recipe.keywords,
             paragraphs="\n\n".join(f"{number}. {text}" for number, text in enumerate(paragraphs, 1)),
         )
         made.calls += 1
@@ -82,7 +82,7 @@ def make_needles(
             continue
         for paragraph, row in zip(paragraphs, rows, strict=True):
             needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, origin)
-            reason = problem(needle, document.text, taken, recipe.demands)
+            reason = problem(needle, document.text, taken, recipe)
             if reason is None:
                 made.needles.append(needle)
                 taken.append(needle)

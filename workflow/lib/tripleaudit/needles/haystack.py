@@ -8,12 +8,12 @@ spans gives back the document byte for byte.
 import hashlib
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.files import open_text, read_jsonl, write_jsonl
+from tripleaudit.fields import CLOSED
+from tripleaudit.files import open_text
 from tripleaudit.llm.splitting import blocks, headings, paragraphs, piece_of, sentences
 
 
@@ -21,13 +21,15 @@ from tripleaudit.llm.splitting import blocks, headings, paragraphs, piece_of, se
 class Document:
     """A plain text with an identifier that is unique within a study."""
 
+    __pydantic_config__ = CLOSED
+
     id: str
     text: str
 
     @property
     def sha256(self) -> str:
         """SHA-256 of the UTF-8 text, 64 hexadecimal digits."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return _sha256(self.text)
 
 
 def read_document(path: str | Path, max_chars: int | None = None) -> Document:
@@ -103,27 +105,6 @@ def shorten(text: str, max_chars: int | None) -> str:
     return text[: fitting[-1] if fitting else ends[0]].rstrip() + "\n"
 
 
-def save_documents(path: str | Path, documents: Sequence[Document]) -> None:
-    """Write documents as JSON lines ``{"id", "text"}``, atomically."""
-    write_jsonl(path, ({"id": document.id, "text": document.text} for document in documents))
-
-
-def load_documents(path: str | Path) -> list[Document]:
-    """Read documents written by :func:`save_documents`.
-
-    Raises:
-        UserError: a line lacks ``id`` or ``text``, or its text is empty.
-    """
-    documents = []
-    for number, row in read_jsonl(path):
-        if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not isinstance(row.get("text"), str):
-            raise UserError(f"{path} line {number}: expected an object with the strings 'id' and 'text'")
-        if not row["text"].strip():
-            raise UserError(f"{path} line {number}: document {row['id']!r} is empty, expected plain text")
-        documents.append(Document(row["id"], row["text"]))
-    return documents
-
-
 MINIMUM, TARGET, MAXIMUM = 0.10, 0.20, 0.30  # share of the enriched text; the target is this project's choice
 
 
@@ -134,6 +115,8 @@ class Placed:
     ``gap`` counts the gaps between the document's units (0 = before the first); ``piece`` is the index of the piece
     that holds the needle after splitting.
     """
+
+    __pydantic_config__ = CLOSED
 
     id: str
     start: int
@@ -148,13 +131,16 @@ class Placed:
 class Infusion:
     """A document with needles in it, and everything that is needed to take them out again."""
 
+    __pydantic_config__ = CLOSED
+
     doc: str
     seed: int
-    share: float
     unit: str
+    share: float
     original_sha256: str
-    text: str
+    enriched_sha256: str
     needles: tuple[Placed, ...]
+    text: str
 
     def removed(self) -> str:
         """Return the text without the spans of the needles: the document as it was."""
@@ -170,46 +156,18 @@ class Infusion:
 
     def with_pieces(self, pieces: Sequence[tuple[int, int]]) -> "Infusion":
         """Return the same infusion with every needle's piece index filled in."""
-        rows = tuple(
-            Placed(p.id, p.start, p.end, p.text_start, p.text_end, p.gap, piece_of(p.text_start, pieces))
-            for p in self.needles
-        )
-        return Infusion(self.doc, self.seed, self.share, self.unit, self.original_sha256, self.text, rows)
+        return replace(self, needles=tuple(replace(p, piece=piece_of(p.text_start, pieces)) for p in self.needles))
 
-    def to_json(self) -> dict[str, Any]:
-        """The infusion record; the enriched text is kept beside it, under ``text``."""
-        keys = ("id", "start", "end", "text_start", "text_end", "gap", "piece")
-        return {
-            "doc": self.doc,
-            "seed": self.seed,
-            "unit": self.unit,
-            "share": round(self.share, 6),
-            "original_sha256": self.original_sha256,
-            "enriched_sha256": hashlib.sha256(self.text.encode()).hexdigest(),
-            "needles": [{key: getattr(placed, key) for key in keys} for placed in self.needles],
-            "text": self.text,
-        }
+    def check(self, where: str | Path) -> None:
+        """Check the text and its spans against the recorded hashes.
 
-
-def infusion_from_json(value: dict[str, Any], where: str) -> Infusion:
-    """Build an :class:`Infusion` from its record and check it against the hashes in it.
-
-    Raises:
-        UserError: a key is missing, or the text or its spans do not fit the recorded hashes.
-    """
-    try:
-        needles = tuple(Placed(**row) for row in value["needles"])
-        infusion = Infusion(
-            value["doc"], value["seed"], value["share"], value["unit"], value["original_sha256"], value["text"], needles
-        )
-        enriched = value["enriched_sha256"]
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{where}: not an infusion record ({error}); expected what 'needles' wrote") from error
-    if hashlib.sha256(infusion.text.encode()).hexdigest() != enriched:
-        raise UserError(f"{where}: the enriched text of {infusion.doc!r} was changed after the infusion")
-    if hashlib.sha256(infusion.removed().encode()).hexdigest() != infusion.original_sha256:
-        raise UserError(f"{where}: removing the needles of {infusion.doc!r} does not give back its document")
-    return infusion
+        Raises:
+            UserError: they do not fit; ``where`` begins the message.
+        """
+        if _sha256(self.text) != self.enriched_sha256:
+            raise UserError(f"{where}: the enriched text of {self.doc!r} was changed after the infusion")
+        if _sha256(self.removed()) != self.original_sha256:
+            raise UserError(f"{where}: removing the needles of {self.doc!r} does not give back its document")
 
 
 def infuse(
@@ -258,8 +216,8 @@ def infuse(
         last = position
     parts.append(text[last:])
     enriched = "".join(parts)
-    share = (len(enriched) - len(text)) / len(enriched)
-    return Infusion(document.id, seed, share, unit, document.sha256, enriched, tuple(placed))
+    share = round((len(enriched) - len(text)) / len(enriched), 6)
+    return Infusion(document.id, seed, unit, share, document.sha256, _sha256(enriched), tuple(placed), enriched)
 
 
 def needed(length: int, share: float) -> float:
@@ -327,3 +285,7 @@ def _separators(length: int, position: int, unit: str, newline: str) -> tuple[st
 
 def _newline(text: str) -> str:
     return "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -37,5 +37,6 @@ def judge(
         records="\n".join(lines),
     )
     number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
-    matched = number is not None and 1 <= number <= len(candidates)
-    return candidates[number - 1].index if matched else None, answer
+    if number is None or not 1 <= number <= len(candidates):
+        return None, answer
+    return candidates[number - 1].index, answer

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
-from tripleaudit.needles.haystack import Document, Infusion, infusion_from_json, load_documents, save_documents
-from tripleaudit.needles.needle import Needle, load_needles, save_needles
+from tripleaudit.fields import read_rows, write_rows
+from tripleaudit.files import read_json, write_json
+from tripleaudit.needles.haystack import Document, Infusion
+from tripleaudit.needles.needle import Needle, load_needles
 
 
 @dataclass
@@ -26,9 +27,9 @@ class Corpus:
     def save(self, folder: str | Path) -> None:
         """Write ``documents.jsonl``, ``needles.jsonl``, ``infusions.jsonl`` and ``corpus.json``."""
         folder = Path(folder)
-        save_documents(folder / "documents.jsonl", self.documents)
-        save_needles(folder / "needles.jsonl", self.needles)
-        write_jsonl(folder / "infusions.jsonl", (item.to_json() for item in self.infusions.values()))
+        write_rows(folder / "documents.jsonl", self.documents)
+        write_rows(folder / "needles.jsonl", self.needles)
+        write_rows(folder / "infusions.jsonl", self.infusions.values())
         write_json(folder / "corpus.json", self.report)
 
     @classmethod
@@ -39,10 +40,11 @@ class Corpus:
             UserError: a file is missing or was changed.
         """
         folder = Path(folder)
-        path = folder / "infusions.jsonl"
-        infusions = [infusion_from_json(row, f"{path} line {number}") for number, row in read_jsonl(path)]
+        infusions = read_rows(folder / "infusions.jsonl", Infusion)
+        for infusion in infusions:
+            infusion.check(folder / "infusions.jsonl")
         return cls(
-            load_documents(folder / "documents.jsonl"),
+            read_rows(folder / "documents.jsonl", Document),
             load_needles(folder / "needles.jsonl"),
             {infusion.doc: infusion for infusion in infusions},
             read_json(folder / "corpus.json"),

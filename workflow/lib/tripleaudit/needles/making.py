@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.asking import Asking
 from tripleaudit.llm.conversation import Ask, drive
 from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.section import Asking
 from tripleaudit.llm.splitting import split
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
@@ -97,7 +97,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
             "calls": calls,
             "infused": used,
         },
-        "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
+        "share": {doc: infusion.share for doc, infusion in infusions.items()},
         "types": discovered,
     }
     return Corpus(list(documents), needles, infusions, report)
@@ -116,7 +116,7 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
         "plan": plan.made_json(),
         "generator": "file",
         "needles": {"given": len(needles), "infused": used},
-        "share": {doc: round(infusion.share, 6) for doc, infusion in infusions.items()},
+        "share": {doc: infusion.share for doc, infusion in infusions.items()},
         "types": {},
     }
     return Corpus(list(documents), list(needles), infusions, report)
@@ -141,7 +141,7 @@ def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan
         if needle.doc not in texts:
             raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
         known = before.setdefault(needle.doc, [])
-        reason = problem(needle, texts[needle.doc], known, plan.demands)
+        reason = problem(needle, texts[needle.doc], known, plan.recipe)
         if reason:
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
         known.append(needle)
@@ -162,7 +162,7 @@ def _filled(document: Document, kinds: Sequence[EntityType], plan: Plan, made: l
     for kind in (kind.name for kind in kinds):
         missing = plan.per_type - sum(needle.type == kind for needle in made)
         if missing > 0:
-            made += template_needles(document, kind, missing, plan.seed, made, plan.demands)
+            made += template_needles(document, kind, missing, plan.recipe, made)
     return made
 
 

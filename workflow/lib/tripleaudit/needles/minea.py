@@ -19,7 +19,7 @@ repeated extraction (section 4.2 and table 1).
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,24 @@ def minea_interval(scores: Iterable[TypeScore]) -> tuple[float, float]:
     return wilson(sum(score.found_blind for score in scores), needles)[0], wilson(found, needles)[1]
 
 
+def rate_rows(
+    stratum: str, scores: Sequence[TypeScore], found: Mapping[str, int]
+) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
+    """Yield ``(stratum, matching, metric, value, low, high)``: what each criterion finds, and MINEA, over types.
+
+    Args:
+        found: by criterion, also such that do not enter MINEA.
+    """
+    best, found_any, needles = overall(scores)
+    yield stratum, "", "needles", needles, None, None
+    for criterion, hits in found.items():
+        yield stratum, criterion, "found", hits, None, None
+        yield stratum, criterion, "rate", hits / needles, *wilson(hits, needles)
+    yield stratum, "max", "found", best, None, None
+    yield stratum, "max", "minea", best / needles, *minea_interval(scores)
+    yield stratum, "any", "minea_any", found_any / needles, *wilson(found_any, needles)
+
+
 def _blind(found: np.ndarray) -> float:
     """Return how many needles of a type are found if each is judged by the best criterion of resamples without it.
 
@@ -156,7 +174,7 @@ def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = Fa
     if not new:
         return None
     names = {normalise(entity.name, casefold) for entity in old if entity.name}
-    return sum(bool(e.name) and normalise(e.name, casefold) in names for e in new) / len(new)
+    return sum(normalise(e.name, casefold) in names for e in new if e.name) / len(new)
 
 
 def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int, casefold: bool = False) -> list[dict]:
@@ -196,34 +214,20 @@ class Match:
 
     needle: Needle
     n: bool
-    n_index: int | None
     ns: bool
-    ns_index: int | None
+    llm: bool | None
     k_ratio: float
-    k_index: int | None
     k_any: float
+    n_index: int | None
+    ns_index: int | None
+    k_index: int | None
     k_any_index: int | None
-    llm: bool | None = None
     llm_index: int | None = None
 
     def row(self) -> dict[str, Any]:
         """What was found as one JSON object, before any threshold is applied to ``k_ratio``."""
-        return {
-            "id": self.needle.id,
-            "doc": self.needle.doc,
-            "type": self.needle.type,
-            "name": self.needle.name,
-            "n": self.n,
-            "ns": self.ns,
-            "llm": self.llm,
-            "k_ratio": self.k_ratio,
-            "k_any": self.k_any,
-            "n_index": self.n_index,
-            "ns_index": self.ns_index,
-            "k_index": self.k_index,
-            "k_any_index": self.k_any_index,
-            "llm_index": self.llm_index,
-        }
+        named = {key: getattr(self.needle, key) for key in ("id", "doc", "type", "name")}
+        return named | {key: getattr(self, key) for key in self.__slots__ if key != "needle"}
 
 
 def rated(
@@ -289,17 +293,9 @@ class Index:
             name = normalise(needle.name, self.casefold)
             same = self._names.get(name)
             holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
-            found.append(
-                Match(
-                    needle,
-                    same is not None,
-                    same.index if same else None,
-                    holder is not None,
-                    holder.index if holder else None,
-                    *self._best(only),
-                    *self._best(every),
-                )
-            )
+            (own_share, own_index), (any_share, any_index) = self._best(only), self._best(every)
+            indices = (same.index if same else None, holder.index if holder else None, own_index, any_index)
+            found.append(Match(needle, same is not None, holder is not None, None, own_share, any_share, *indices))
         return found
 
     def _shares(self, needles: Sequence[Needle]) -> np.ndarray:

@@ -1,18 +1,26 @@
 """A needle, what makes it usable, and its file format (MINEA, section 5.2.1)."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.fields import CLOSED, Text, read_rows
 from tripleaudit.needles.entities import normalise
 
 KEYWORDS = 6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
 WORDS = (40, 120)  # bounds of a needle's paragraph, in words
 OVERLAP = 0.5  # at the least threshold of k(t), one needle's keywords would stand for the other
+
+
+def one_paragraph(text: str) -> str:
+    """Return ``text`` on one line: blank lines inside a needle would make two paragraphs of it."""
+    return re.sub(r"\s+", " ", text).strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,57 +30,42 @@ class Needle:
     ``generator`` says where it comes from: ``{"model", "prompt_sha256", "seed"}``.
     """
 
-    id: str
+    __pydantic_config__ = CLOSED
+
+    id: Text
     doc: str
-    type: str
-    paragraph: str
-    name: str
-    description: str
-    keywords: tuple[str, ...]
+    type: Text
+    paragraph: Annotated[Text, AfterValidator(one_paragraph)]
+    name: Text
+    description: str = ""
+    keywords: tuple[str, ...] = ()
     generator: dict[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        return {key: getattr(self, key) for key in self.__slots__} | {"keywords": list(self.keywords)}
-
-
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """What a needle must have.
-
-    Attributes:
-        keywords: the required number of distinct keywords.
-        words: least and greatest number of words of the paragraph.
-        overlap: the share of keywords at which two needles could be taken for one another.
-    """
-
-    keywords: int = KEYWORDS
-    words: tuple[int, int] = WORDS
-    overlap: float = OVERLAP
-
-
-DEMANDS = Demands()
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How needles of a study are made.
+    """How needles of a study are made, and what makes one usable.
 
     Attributes:
         per_type: needles of each type for each document.
-        demands: what every needle must have.
+        keywords: the required number of distinct keywords.
+        words: least and greatest number of words of the paragraph.
+        overlap: the share of keywords at which two needles could be taken for one another.
         refills: how often what is missing is asked for again.
         seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
         excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
     """
 
     per_type: int = 3
-    demands: Demands = DEMANDS
+    keywords: int = KEYWORDS
+    words: tuple[int, int] = WORDS
+    overlap: float = OVERLAP
     refills: int = 3
     seed: int = 0
     excerpt: int = 4000
 
 
-def problem(needle: Needle, document: str, others: Iterable[Needle] = (), demands: Demands = DEMANDS) -> str | None:
+def problem(needle: Needle, document: str, others: Iterable[Needle] = (), recipe: Recipe = Recipe()) -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 
     Args:
@@ -94,50 +87,16 @@ def problem(needle: Needle, document: str, others: Iterable[Needle] = (), demand
         if normalise(needle.paragraph, casefold=True) == normalise(other.paragraph, casefold=True):
             return f"the paragraph repeats that of needle {other.id}"
     distinct = {normalise(keyword, casefold=True) for keyword in needle.keywords} - {""}
-    if len(distinct) != len(needle.keywords) or len(distinct) != demands.keywords:
-        return f"it has {len(distinct)} distinct keywords, expected {demands.keywords}"
+    if len(distinct) != len(needle.keywords) or len(distinct) != recipe.keywords:
+        return f"it has {len(distinct)} distinct keywords, expected {recipe.keywords}"
     for other in others:
         shared = distinct & {normalise(keyword, casefold=True) for keyword in other.keywords}
-        if len(shared) >= demands.overlap * demands.keywords:
-            return f"it shares {len(shared)} of {demands.keywords} keywords with needle {other.id}"
-    count, (least, most) = len(needle.paragraph.split()), demands.words
+        if len(shared) >= recipe.overlap * recipe.keywords:
+            return f"it shares {len(shared)} of {recipe.keywords} keywords with needle {other.id}"
+    count, (least, most) = len(needle.paragraph.split()), recipe.words
     if not least <= count <= most:
         return f"the paragraph has {count} words, expected {least} to {most}"
     return None
-
-
-def one_paragraph(text: str) -> str:
-    """Return ``text`` on one line: blank lines inside a needle would make two paragraphs of it."""
-    return re.sub(r"\s+", " ", text).strip()
-
-
-def needle_from_json(row: Any, where: str) -> Needle:
-    """Build a :class:`Needle` from its JSON form.
-
-    Raises:
-        UserError: a key is missing, unknown or has the wrong type.
-    """
-    if not isinstance(row, dict):
-        raise UserError(f"{where}: expected a needle as an object, got {row!r}")
-    unknown = sorted(set(row) - set(Needle.__slots__))
-    if unknown:
-        raise UserError(f"{where}: unknown key {unknown[0]!r}; a needle has {', '.join(Needle.__slots__)}")
-    for key in ("id", "type", "paragraph", "name"):
-        if not isinstance(row.get(key), str) or not row[key].strip():
-            raise UserError(f"{where}: a needle needs the string {key!r}")
-    keywords = row.get("keywords")
-    if not isinstance(keywords, list) or not all(isinstance(item, str) for item in keywords):
-        raise UserError(f"{where}: 'keywords' must be a list of strings")
-    return Needle(
-        row["id"],
-        row.get("doc", ""),
-        row["type"],
-        one_paragraph(row["paragraph"]),
-        row["name"],
-        row.get("description", ""),
-        tuple(keywords),
-        row.get("generator", {}),
-    )
 
 
 def load_needles(path: str | Path) -> list[Needle]:
@@ -146,17 +105,8 @@ def load_needles(path: str | Path) -> list[Needle]:
     Raises:
         UserError: a line is not a needle, or an identifier occurs twice; the message names file and line.
     """
-    needles: list[Needle] = []
-    seen: set[str] = set()
-    for number, row in read_jsonl(path):
-        needle = needle_from_json(row, f"{path} line {number}")
-        if needle.id in seen:
-            raise UserError(f"{path} line {number}: a needle with the id {needle.id!r} stands further up already")
-        seen.add(needle.id)
-        needles.append(needle)
+    needles = read_rows(path, Needle)
+    for name, times in Counter(needle.id for needle in needles).items():
+        if times > 1:
+            raise UserError(f"{path}: {times} needles have the id {name!r}; expected an id of its own for each")
     return needles
-
-
-def save_needles(path: str | Path, needles: Sequence[Needle]) -> None:
-    """Write needles as JSON lines, atomically."""
-    write_jsonl(path, (needle.to_json() for needle in needles))

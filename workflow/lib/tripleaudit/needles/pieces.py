@@ -1,10 +1,14 @@
 """The pieces in which a document is shown, and the log of the calls about them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tripleaudit.llm.answers import STATUSES
-from tripleaudit.llm.conversation import TokenCounter, Turn
+from tripleaudit.llm.conversation import Piece, TokenCounter, Turn
+from tripleaudit.llm.splitting import split, split_evenly
+from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.minea import wilson
+from tripleaudit.needles.plan import Plan
 
 ENRICHED, UNTOUCHED = "enriched", "untouched"
 Offsets = tuple[int, int]
@@ -14,6 +18,33 @@ Counters = Callable[[], TokenCounter]
 def run_of(calls: int) -> str:
     """The variant of an extraction with so many follow-up calls, made for the table of iterations."""
     return f"{calls} follow-up calls"
+
+
+def all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]:
+    """Return the pieces to show of every variant of every document, by variant and document."""
+    pieces: dict[tuple[str, str], list[Piece]] = {}
+    for document in corpus.documents:
+        infusion = corpus.infusions[document.id]
+        spans = split(infusion.text, plan.piece_chars, infusion.spans())
+        pieces[ENRICHED, document.id] = _as_pieces(infusion.text, spans, infusion.spans())
+        if plan.untouched:
+            spans = split(document.text, plan.piece_chars)
+            pieces[UNTOUCHED, document.id] = _as_pieces(document.text, spans)
+        if plan.separate_runs:
+            base = pieces[UNTOUCHED if plan.untouched else ENRICHED, document.id]
+            pieces |= {(run_of(calls), document.id): base for calls in range(plan.iterations)}
+        if plan.parts:
+            spans = split_evenly(document.text, plan.parts)
+            pieces["parts", document.id] = _as_pieces(document.text, spans)
+    return pieces
+
+
+def _as_pieces(text: str, spans: Sequence[Offsets], protected: Sequence[Offsets] = ()) -> list[Piece]:
+    """Return the pieces to show, each with the protected spans inside it."""
+    return [
+        Piece(index, text[a:b], tuple((c - a, d - a) for c, d in protected if a <= c and d <= b))
+        for index, (a, b) in enumerate(spans)
+    ]
 
 
 def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:
@@ -30,7 +61,7 @@ def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:
         "notes": list(turn.parsed.notes),
         "entities": len(turn.parsed.records),
         "finish_reason": turn.answer.finish_reason,
-        "attempts": turn.attempts,
+        "attempts": len(turn.answers),
         "prompt_tokens": turn.usage.prompt_tokens,
         "completion_tokens": turn.usage.completion_tokens,
         "cost": sum(answer.cost for answer in turn.answers),
@@ -43,6 +74,16 @@ def status_counts(calls: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     for call in calls:
         counts[call["status"]] += 1
     return counts
+
+
+def call_rows(statuses: Mapping[str, int]) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
+    """Yield the calls by status, and the share of calls that brought a readable answer (coverage), as scores."""
+    total = sum(statuses.values())
+    for status, count in statuses.items():
+        yield "all", "", f"status:{status}", count, None, None
+    if total:
+        read = total - statuses["failed"] - statuses["refused"]
+        yield "all", "", "coverage", read / total, *wilson(read, total)
 
 
 def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, int]]:

@@ -1,5 +1,6 @@
 """What a MINEA study is made of: the settings that decide its result, checked at once."""
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.minea import CANDIDATES, CRITERIA, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Demands, Recipe
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Recipe
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
@@ -58,8 +59,6 @@ class NeedleSettings(Section):
     separate_runs: bool = False
     """Extract anew for each number of follow-up calls (table iterations); off takes what the first calls of one
     extraction brought."""
-    stop_early: bool = False
-    """Stop asking about a piece after an answer without anything new; off reproduces the paper."""
     structured: bool = False
     """Send the JSON schema of the answer to servers with structured outputs."""
     untouched: bool = True
@@ -151,17 +150,12 @@ class Plan(NeedleSettings):
     @property
     def limits(self) -> Limits:
         """Calls and context of the extraction."""
-        return Limits(self.iterations, self.context, self.reserve, self.stop_early)
+        return Limits(self.iterations, self.context, self.reserve)
 
     @property
     def recipe(self) -> Recipe:
         """How needles are made."""
-        return Recipe(self.per_type, self.demands, self.refills, self.seed, self.excerpt)
-
-    @property
-    def demands(self) -> Demands:
-        """What every needle must have."""
-        return Demands(self.keywords, self.words, self.overlap)
+        return Recipe(**{item.name: getattr(self, item.name) for item in dataclasses.fields(Recipe)})
 
     @property
     def active_criteria(self) -> tuple[str, ...]:

@@ -6,14 +6,12 @@ lie between 0 and 1 and serve to compare extractions of one document with one an
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import PLACEHOLDERS, Entity, is_filled
 from tripleaudit.needles.schema import Schema
 
@@ -85,10 +83,16 @@ def redundancy_avoidance(lines: Sequence[str], threshold: float) -> float | None
 
     A line without words has the zero vector and is similar to nothing. Memory: the rows of one block of 1,000 lines.
     """
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.preprocessing import normalize
+
     count = len(lines)
     if count < 2:
         return 1.0 if count else None
-    matrix = _counts(lines)
+    try:
+        matrix = normalize(CountVectorizer(analyzer=words, dtype=np.float64).fit_transform(lines))
+    except ValueError:  # no word in any line
+        return 1.0
     similar = 0
     for start in range(0, count, 1000):
         block = (matrix[start : start + 1000] @ matrix.T).tocoo()
@@ -137,19 +141,11 @@ def incompleteness(
     return sum(_incomplete(entity, schema, placeholders) for entity in entities) / len(entities)
 
 
-def suswir(scores: Mapping[str, float | None], weights: Mapping[str, float] | None = None) -> float | None:
-    """Convex combination of semantic similarity, relevance, redundancy avoidance and bias avoidance.
-
-    Raises:
-        UserError: the weights are negative or do not sum to 1.
-    """
+def suswir(scores: Mapping[str, float | None]) -> float | None:
+    """Mean of semantic similarity, relevance, redundancy avoidance and bias avoidance; None where one is missing."""
     keys = ("semantic_similarity", "relevance", "redundancy_avoidance", "bias_avoidance")
-    weights = dict.fromkeys(keys, 0.25) if weights is None else weights
-    if set(weights) != set(keys) or min(weights.values()) < 0 or abs(sum(weights.values()) - 1) > 1e-9:
-        raise UserError(f"SUSWIR weights must be non-negative, sum to 1 and have the keys {', '.join(keys)}")
-    if any(scores.get(key) is None for key in keys):
-        return None
-    return sum(weights[key] * scores[key] for key in keys)
+    found = [value for key in keys if (value := scores.get(key)) is not None]
+    return sum(found) / len(keys) if len(found) == len(keys) else None
 
 
 def all_scores(
@@ -206,20 +202,6 @@ def _content_words(text: str) -> list[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     return [word for word in words(text) if word not in ENGLISH_STOP_WORDS]
-
-
-def _counts(lines: Sequence[str]) -> sparse.csr_matrix:
-    """Word counts of every line, l2-normalised rows."""
-    vocabulary: dict[str, int] = {}
-    rows, columns, data = [], [], []
-    for row, line in enumerate(lines):
-        for word, number in Counter(words(line)).items():
-            rows.append(row)
-            columns.append(vocabulary.setdefault(word, len(vocabulary)))
-            data.append(float(number))
-    matrix = sparse.csr_matrix((data, (rows, columns)), shape=(len(lines), max(len(vocabulary), 1)))
-    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return sparse.diags(1.0 / np.where(norms > 0, norms, 1.0)) @ matrix
 
 
 def _right_singular_vectors(matrix: sparse.csr_matrix, components: int) -> np.ndarray | None:

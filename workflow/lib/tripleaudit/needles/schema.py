@@ -4,21 +4,39 @@ MINEA, section 3.1: the schema is fixed before extraction. Every type has ``name
 because needles are identified by names and keywords.
 """
 
-import difflib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from tripleaudit.errors import UserError
+from pydantic import Field
+
+from tripleaudit.errors import UserError, hint
+from tripleaudit.fields import Section, row_of
 from tripleaudit.files import read_json
 from tripleaudit.shipped import DATA
 
 REQUIRED = ("name", "description", "keywords")
-SCHEMA_KEYS = ("version", "title", "source", "types", "groups")
-TYPE_KEYS = ("custom", "description", "properties")
-PROPERTY_KEYS = ("required", "list", "description")
+
+
+class _Property(Section):
+    required: bool = False
+    list: bool = False
+    description: str = ""
+
+
+class _Type(Section):
+    custom: bool = False
+    description: str = ""
+    properties: dict[str, _Property]
+
+
+class _File(Section):
+    version: Literal[1]
+    title: str = ""
+    source: str = ""
+    types: Annotated[dict[str, _Type], Field(min_length=1)]
+    groups: dict[str, list[str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +66,7 @@ class Schema:
         chosen = {}
         for name in names:
             if name not in self.types:
-                hint = difflib.get_close_matches(name, self.types, 1)
-                raise UserError(
-                    f"type {name!r} is not in the schema"
-                    + (f", did you mean {hint[0]!r}?" if hint else "")
-                    + f"; it has {', '.join(self.types)}"
-                )
+                raise UserError(f"type {name!r} is not in the schema{hint(name, self.types)}")
             chosen[name] = self.types[name]
         return Schema(chosen, self.groups)
 
@@ -121,53 +134,19 @@ def schema_from_json(value: Any, where: str = "schema") -> Schema:
     """Build a :class:`Schema` from ``{"version": 1, "types": {...}, "groups": {...}}`` and check it.
 
     Raises:
-        UserError: an unknown key, a missing property or a group member that is no string; ``where`` starts the message.
+        UserError: a key or property is unknown or missing, or of the wrong type; ``where`` begins the message.
     """
-    _known(value, SCHEMA_KEYS, where)
-    if value.get("version") != 1:
-        raise UserError(f"{where}: 'version' is {value.get('version')!r}, expected 1")
-    if not isinstance(value.get("types"), dict) or not value["types"]:
-        raise UserError(f"{where}: 'types' must be an object with at least one entity type")
-    types = {name: _type(name, row, f"{where}: type {name!r}") for name, row in value["types"].items()}
-    groups = value.get("groups", {})
-    if not isinstance(groups, dict):
-        raise UserError(f"{where}: 'groups' must be an object from group names to lists of type names")
-    for group, members in groups.items():
-        if not isinstance(members, list) or not all(isinstance(member, str) for member in members):
-            raise UserError(f"{where}: group {group!r} must be a list of type names")
-    return Schema(types, {group: tuple(members) for group, members in groups.items()})
+    file = row_of(value, _File, where)
+    types = {}
+    for name, row in file.types.items():
+        for key in REQUIRED:
+            if key not in row.properties:
+                raise UserError(f"{where}: type {name!r} lacks the property {key!r}, which finding needles depends on")
+        lists = {key for key, settings in row.properties.items() if settings.list} | {"keywords"}
+        types[name] = EntityType(name, row.description, tuple(row.properties), frozenset(lists), row.custom)
+    return Schema(types, {group: tuple(members) for group, members in file.groups.items()})
 
 
 def _closed(**properties: Any) -> dict[str, Any]:
     """Return the JSON schema of an object with exactly these properties."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-
-
-def _type(name: str, row: Any, where: str) -> EntityType:
-    _known(row, TYPE_KEYS, where)
-    properties = row.get("properties")
-    if not isinstance(properties, dict):
-        raise UserError(f"{where}: 'properties' must be an object from property names to their settings")
-    for key in REQUIRED:
-        if key not in properties:
-            raise UserError(f"{where} lacks the property {key!r}, which finding needles depends on")
-    for key, settings in properties.items():
-        _known(settings, PROPERTY_KEYS, f"{where}, property {key!r}")
-    lists = {key for key, settings in properties.items() if settings.get("list")} | {"keywords"}
-    description = row.get("description", "")
-    if not isinstance(description, str):
-        raise UserError(f"{where}: 'description' must be a string, got {json.dumps(description)}")
-    return EntityType(name, description, tuple(properties), frozenset(lists), bool(row.get("custom", False)))
-
-
-def _known(value: Any, keys: tuple[str, ...], where: str) -> None:
-    if not isinstance(value, dict):
-        raise UserError(f"{where}: expected an object, got {json.dumps(value)[:80]}")
-    for key in value:
-        if key not in keys:
-            hint = difflib.get_close_matches(key, keys, 1)
-            raise UserError(
-                f"{where}: unknown key {key!r}"
-                + (f", did you mean {hint[0]!r}?" if hint else "")
-                + f"; known keys are {', '.join(keys)}"
-            )

@@ -13,14 +13,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from tripleaudit.fields import read_rows
 from tripleaudit.files import read_json, read_jsonl, write_json
-from tripleaudit.llm.splitting import split
 from tripleaudit.needles import reference_free
-from tripleaudit.needles.entities import Entity, load_entities, normalise
-from tripleaudit.needles.haystack import Document, Infusion
+from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import TypeScore, by_part, minea_interval, overall, type_scores, wilson
-from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, run_of
+from tripleaudit.needles.minea import TypeScore, by_part, rate_rows, type_scores, wilson
+from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, all_pieces, call_rows, run_of
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
 from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
@@ -53,24 +52,13 @@ def load_result(folder: str | Path) -> Stored:
         return [row for _, row in read_jsonl(folder / name)]
 
     return Stored(
-        load_entities(folder / "entities.jsonl"),
+        read_rows(folder / "entities.jsonl", Entity),
         rows("criteria.jsonl"),
         rows("untouched-criteria.jsonl"),
-        load_entities(folder / "repetitions.jsonl"),
+        read_rows(folder / "repetitions.jsonl", Entity),
         rows("parts.jsonl"),
         read_json(folder / "report.json"),
     )
-
-
-def untouched_pieces(document: Document, plan: Plan) -> list[str]:
-    """The pieces of a document without needles, as they were shown."""
-    return [document.text[a:b] for a, b in split(document.text, plan.piece_chars)]
-
-
-def enriched_pieces(infusion: Infusion, plan: Plan) -> list[str]:
-    """The pieces of a document with its needles, as they were shown."""
-    spans = split(infusion.text, plan.piece_chars, infusion.spans())
-    return [infusion.text[a:b] for a, b in spans]
 
 
 def write_model_scores(
@@ -117,7 +105,7 @@ def score_result(corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, 
         *rows(FALSE, minea_rows(stored.untouched, plan.active_criteria, schema)),
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema)),
         *rows(PARTS, _parts(corpus, stored, plan)),
-        *rows(CALLS, _calls(stored)),
+        *rows(CALLS, call_rows(stored.report["statuses"])),
     ]
 
 
@@ -141,15 +129,7 @@ def minea_rows(
 
 
 def _of(stratum: str, scores: list[TypeScore], names: Sequence[str]) -> Iterator[tuple]:
-    found, found_any, needles = overall(scores)
-    yield stratum, "", "needles", needles, None, None
-    for criterion in names:
-        hits = sum(score.found[criterion] for score in scores)
-        yield stratum, criterion, "found", hits, None, None
-        yield stratum, criterion, "rate", hits / needles, *wilson(hits, needles)
-    yield stratum, "max", "found", found, None, None
-    yield stratum, "max", "minea", found / needles, *minea_interval(scores)
-    yield stratum, "any", "minea_any", found_any / needles, *wilson(found_any, needles)
+    return rate_rows(stratum, scores, {name: sum(score.found[name] for score in scores) for name in names})
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
@@ -184,16 +164,12 @@ def _iterations(
     They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), or from
     one of its own for each ``k``, on the documents without needles where those were extracted.
     """
-    base = UNTOUCHED if plan.untouched else ENRICHED
+    base, shown = UNTOUCHED if plan.untouched else ENRICHED, all_pieces(corpus, plan)
     for k in range(plan.iterations + 1):
         variant = run_of(k) if plan.separate_runs and k < plan.iterations else base
         table: dict[str, list[float]] = {}
         for document in corpus.documents:
-            pieces = (
-                untouched_pieces(document, plan)
-                if plan.untouched
-                else enriched_pieces(corpus.infusions[document.id], plan)
-            )
+            pieces = [piece.text for piece in shown[base, document.id]]
             chosen = [e for e in stored.entities if e.doc == document.id and e.variant == variant and e.iteration <= k]
             scores = reference_free.all_scores(pieces, chosen, schema, placeholders=plan.placeholders)
             for metric, value in scores.items():
@@ -228,14 +204,3 @@ def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, st
     restarted = sum(not row["same_thread"] for row in stored.parts)
     yield "all", "", "restarted", restarted, None, None
     yield "all", "", "documents", len(corpus.documents), None, None
-
-
-def _calls(stored: Stored) -> Iterator[tuple[str, str, str, float, None, None]]:
-    """Calls by status, and the share of calls that brought a readable answer (coverage)."""
-    statuses = stored.report["statuses"]
-    total = sum(statuses.values())
-    for status, count in statuses.items():
-        yield "all", "", f"status:{status}", count, None, None
-    if total:
-        unread = statuses["failed"] + statuses["refused"]
-        yield "all", "", "coverage", (total - unread) / total, *wilson(total - unread, total)

@@ -7,8 +7,9 @@ from typing import Any
 
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
+from tripleaudit.fields import write_rows
 from tripleaudit.needles.haystack import read_documents
-from tripleaudit.needles.triples import Share, haystacks, infuse_triples, save_triple_needles
+from tripleaudit.needles.triples import Share, haystacks, infuse_triples
 from tripleaudit.shipped import DATA
 
 READS = ("data/new_facts.jsonl",)
@@ -50,4 +51,4 @@ def write_corpus(
     for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
         made = infuse_triples(read, source, seed, options.get("per_relation"), share, length)
         save_sentences(Path(out) / f"{form}.jsonl", made.records)
-        save_triple_needles(Path(out) / f"{form}-needles.jsonl", made.needles)
+        write_rows(Path(out) / f"{form}-needles.jsonl", made.needles)

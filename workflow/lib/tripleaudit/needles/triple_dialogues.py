@@ -8,15 +8,16 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.fields import read_rows
 from tripleaudit.files import write_jsonl
 from tripleaudit.llm.answers import Parsed, parse_triples
-from tripleaudit.llm.asking import Asking
-from tripleaudit.llm.conversation import Ask, Limits, Piece, Talk, TokenCounter, Turn, converse, drive
+from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn, converse, drive
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
-from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.section import Asking
+from tripleaudit.needles.dialogues import Prompts
 from tripleaudit.needles.pieces import Counters, call_row
-from tripleaudit.needles.triples import document_of, load_triple_needles
+from tripleaudit.needles.triples import TripleNeedle, document_of
 
 READS = ("data/prompts/minea-triples*.yaml",)
 
@@ -32,7 +33,7 @@ def write_extraction(
         out, calls: predictions and call log (JSON lines) to write.
     """
     records = load_sentences(Path(corpus) / "pieces.jsonl")
-    needles = load_triple_needles(Path(corpus) / "pieces-needles.jsonl")
+    needles = read_rows(Path(corpus) / "pieces-needles.jsonl", TripleNeedle)
     relations = options.get("relations") or sorted({needle.relation for needle in needles})
     with asking.client() as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
@@ -41,25 +42,6 @@ def write_extraction(
             predictions, log = extract_triples(records, relations, limits, client, client.endpoint.model, TokenCounter)
     save_sentences(out, predictions)
     write_jsonl(calls, log)
-
-
-def triple_talk(relations: Sequence[str]) -> Talk:
-    """Return the messages of a thread that asks for triples of ``relations``."""
-    first, more, remind = (load_prompt(f"minea-triples{suffix}") for suffix in ("", "-continue", "-remind"))
-    listed = "\n".join(f"- {relation}" for relation in relations)
-
-    def show(index: int, total: int, text: str) -> str:
-        return first.render(relations="", part=index + 1, parts=total, text=text)[1]["content"]
-
-    return Talk(
-        opening=first.render(relations=listed, part="", parts="", text="")[0]["content"],
-        show=show,
-        more=lambda index, total: more.render(part=index + 1, parts=total)[-1]["content"],
-        remind=lambda notes: remind.render(problem=notes or "no JSON was found")[-1]["content"],
-        parse=_parse,
-        identity=lambda triple: triple.strings,
-        nothing="[]",
-    )
 
 
 def extract_triples(
@@ -83,7 +65,9 @@ def extract_triples(
     documents: dict[str, list[Sentence]] = {}
     for record in records:
         documents.setdefault(document_of(record.id), []).append(record)
-    talk = triple_talk(relations)
+    prompts = Prompts.load("minea-triples", "minea-triples-continue", "minea-triples-remind")
+    opening = {"relations": "\n".join(f"- {relation}" for relation in relations)}
+    talk = prompts.talk(opening=opening, parse=_parse, nothing="[]")
     talks = {
         doc: converse([Piece(i, record.text) for i, record in enumerate(own)], talk, limits, counter())
         for doc, own in documents.items()

@@ -6,10 +6,10 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
+from tripleaudit.fields import read_rows
 from tripleaudit.files import read_jsonl
 from tripleaudit.needles import triples
-from tripleaudit.needles.minea import wilson
-from tripleaudit.needles.pieces import status_counts
+from tripleaudit.needles.pieces import call_rows, status_counts
 from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 
@@ -32,7 +32,7 @@ def score_predictions(
         keys: of the scores file, without the protocol.
     """
     log = [row for _, row in read_jsonl(calls)] if calls else []
-    found, expected = load_sentences(predictions), triples.load_triple_needles(needles)
+    found, expected = load_sentences(predictions), read_rows(needles, TripleNeedle)
     write_scores(out, triple_scores(expected, found, options, keys, log))
 
 
@@ -63,9 +63,4 @@ def triple_scores(
     predicted, records = triples.spurious(predictions, needles)
     if records:
         scores.append(Score(own, "all", "", "spurious", predicted / records))
-    statuses = status_counts(calls)
-    if calls:
-        scores += [Score(own, "all", "", f"status:{status}", count) for status, count in statuses.items()]
-        readable = len(calls) - statuses["failed"] - statuses["refused"]
-        scores.append(Score(own, "all", "", "coverage", readable / len(calls), *wilson(readable, len(calls))))
-    return scores
+    return scores + ([Score(own, *row) for row in call_rows(status_counts(calls))] if calls else [])

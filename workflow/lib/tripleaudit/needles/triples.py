@@ -19,17 +19,16 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.fields import CLOSED
 from tripleaudit.llm.splitting import sentences as sentence_spans
 from tripleaudit.llm.splitting import split
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET, Document, Infusion, infuse, needed
-from tripleaudit.needles.minea import minea_interval, overall, type_scores, wilson
+from tripleaudit.needles.minea import rate_rows, type_scores
 from tripleaudit.needles.needle import one_paragraph
 
 CRITERIA = ("exact", "partial", "verbalised")
@@ -41,6 +40,8 @@ _ARTICLES = {"a", "an", "the"}
 @dataclass(frozen=True, slots=True)
 class TripleNeedle:
     """One infused triple: where it stands, and at which depth of its document (0 = first character, 1 = end)."""
+
+    __pydantic_config__ = CLOSED
 
     id: str
     doc: str
@@ -115,7 +116,9 @@ def infuse_triples(
     pool = _in_turns(sentences, seed, per_relation)
     if not pool:
         raise UserError("triple needles: the corpus has no sentence whose triples all have a place in it")
-    records, needles, infusions = [], [], []
+    records: list[Sentence] = []
+    needles: list[TripleNeedle] = []
+    infusions: list[Infusion] = []
     given = {document.id: pool[number :: len(documents)] for number, document in enumerate(documents)}
     for document in documents:
         known = document.text
@@ -189,16 +192,8 @@ def triple_rows(
     if rows:
         strata["all"] = list(rows)
     for stratum, inside in strata.items():
-        scores = list(type_scores(inside, names).values())
-        best, best_any, total = overall(scores)
-        yield stratum, "", "needles", total, None, None
-        for criterion in ALL_CRITERIA:
-            hits = sum(row[criterion] for row in inside)
-            yield stratum, criterion, "found", hits, None, None
-            yield stratum, criterion, "rate", hits / total, *wilson(hits, total)
-        yield stratum, "max", "found", best, None, None
-        yield stratum, "max", "minea", best / total, *minea_interval(scores)
-        yield stratum, "any", "minea_any", best_any / total, *wilson(best_any, total)
+        found_by = {criterion: sum(row[criterion] for row in inside) for criterion in ALL_CRITERIA}
+        yield from rate_rows(stratum, list(type_scores(inside, names).values()), found_by)
 
 
 def spurious(predictions: Iterable[Sentence], needles: Sequence[TripleNeedle]) -> tuple[int, int]:
@@ -206,26 +201,6 @@ def spurious(predictions: Iterable[Sentence], needles: Sequence[TripleNeedle]) -
     holding = {needle.record for needle in needles}
     bare = [record for record in predictions if record.id not in holding]
     return sum(len(record.triples) for record in bare), len(bare)
-
-
-def save_triple_needles(path: str | Path, needles: Sequence[TripleNeedle]) -> None:
-    """Write triple needles as JSON lines, atomically."""
-    write_jsonl(path, (asdict(needle) for needle in needles))
-
-
-def load_triple_needles(path: str | Path) -> list[TripleNeedle]:
-    """Read triple needles.
-
-    Raises:
-        UserError: a line is none; the message names file and line.
-    """
-    needles = []
-    for number, row in read_jsonl(path):
-        try:
-            needles.append(TripleNeedle(**row))
-        except TypeError as error:
-            raise UserError(f"{path} line {number}: not a triple needle ({error})") from error
-    return needles
 
 
 def document_of(record: str) -> str:
@@ -323,6 +298,7 @@ def _records(
 
 def _shifted(triple: Triple, by: int) -> Triple:
     def moved(span: Span) -> Span:
+        assert span.start is not None and span.end is not None  # no other sentence is infused
         return Span(span.start + by, span.end + by, span.text, span.type)
 
     return Triple(moved(triple.subject), triple.relation, moved(triple.object))

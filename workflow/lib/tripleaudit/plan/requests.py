@@ -13,6 +13,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
+from tripleaudit.fields import read_rows
 from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import Task, build_task
 from tripleaudit.grescores.judging import judge_requests, split_requests
@@ -31,7 +32,7 @@ from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.triple_dialogues import rehearse_triples
-from tripleaudit.needles.triples import load_triple_needles
+from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
@@ -252,7 +253,7 @@ def _needles(study: Study, clients: Clients) -> Found:
             done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(own.made_json())
             stages = {"extraction": Estimate()}
             if not done:
-                counter = counters(shipped(config.tokenizer) if config.tokenizer else "")
+                counter = counters(config.tokenizer and shipped(config.tokenizer))
                 inventing = clients(generator) if generator else None
                 stages = rehearse(corpus or documents, own, client, counter, inventing, judging)
         asked = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
@@ -270,7 +271,7 @@ def _triple_needles(study: Study, clients: Clients) -> Found:
             yield f"triple needles/{lm} (their documents are not made yet)"
             continue
         if not done:
-            found = {needle.relation for needle in load_triple_needles(f"{made}/pieces-needles.jsonl")}
+            found = {needle.relation for needle in read_rows(f"{made}/pieces-needles.jsonl", TripleNeedle)}
             limits = Limits(options.iterations, clients(lm).endpoint.context, options.reserve)
             pieces, relations = load_sentences(f"{made}/pieces.jsonl"), options.relations or sorted(found)
             figures = rehearse_triples(pieces, relations, limits, clients(lm), TokenCounter)

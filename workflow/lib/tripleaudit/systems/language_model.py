@@ -77,7 +77,9 @@ def ask(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     """
     job, name = query.job, query.settings["endpoint"]
     model, log_file, threads = (job.get(key) for key in ("model", "server_log", "threads"))
-    with settings_of.open_client(job["section"], name, job["study"], model, log_file, threads) as client:
+    gguf = [model] if model else []
+    asking = settings_of.Asking(job["section"], job["study"], name, gguf, threads or 0, log_file or "")
+    with asking.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
         sent, cache = client.totals.sent, client.cache.folder
