@@ -20,6 +20,7 @@ from support.fake_endpoint import (
 )
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.endpoint import Usage, usage_of
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
@@ -337,6 +338,7 @@ def test_missing_usage_is_estimated(tmp_path):
         (answer,) = client.complete_all(requests(1))
     assert answer.usage.estimated
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (4, 2)
+    assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(2, 0, estimated=True)  # of texts to embed
 
 
 def test_embeddings_are_cached_text_by_text(tmp_path):
