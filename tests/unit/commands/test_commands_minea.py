@@ -227,7 +227,7 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
         (["zip.txt", *good], "zip.txt: this is a binary file"),
         (
             [str(document), *good, "--schema", "schema.json"],
-            "type 'A': unknown key 'property', did you mean 'properties'",
+            "schema.json/types/A: unknown key 'property', did you mean 'properties'",
         ),
         ([str(document), *good, "--schema", "broken.json"], "broken.json line 2: not valid JSON"),
         (["short.txt", *good], "document 'short': its 17 characters need between 2 and 7 characters of needles"),
@@ -242,6 +242,6 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
     write_jsonl(tmp_path / "needles.jsonl", [{"id": "x", "type": "T", "paragraph": "p", "name": "n", "keywords": "k"}])
     corpus = ["make-needles", "--section", "{}", "--study", "s", "--documents", str(document), "--out", "c", "--plan"]
     assert main([*corpus, "{}", "--needle-file", "needles.jsonl"]) == 1
-    assert "needles.jsonl line 1: 'keywords' must be a list" in capsys.readouterr().err
+    assert "needles.jsonl line 1/keywords: expected array, got 'k'" in capsys.readouterr().err
     assert main([*corpus, "{"]) == 1 and "--plan: not valid JSON" in capsys.readouterr().err
     assert main([*corpus, '{"iteration": 1}']) == 1 and "did you mean 'iterations'" in capsys.readouterr().err
