@@ -79,8 +79,11 @@ def test_a_linearisation_may_share_a_subject(tmp_path):
     [
         ([DOCUMENT | {"labels": [{"h": 0, "t": 9, "r": "P1"}]}], "a label points to entity 9, expected one of 3"),
         ([DOCUMENT | {"sents": [["Ada"]]}], r"the span \[2, 3\) is outside|in sentence 1, expected one of 1"),
-        ([DOCUMENT | {"sents": [[1], []]}], "expected a list of strings"),
-        (DYGIE | {"relations": [[], [[2, 3, 9, 9, "r"]]]}, r"sentence 1: the span \[7, 8\) is outside the text of 3"),
+        ([DOCUMENT | {"vertexSet": [], "labels": [], "sents": [[1], []]}], "expected a list of strings"),
+        (
+            DYGIE | {"relations": [[], [[2, 3, 9, 9, "r"]]]},
+            r"sentence 1: the object span \[7, 7\] is outside the text of 3",
+        ),
         (DYGIE | {"relations": [[], [[2, 3]]]}, r"expected \[start, end, start, end, type\]"),
         ([TACRED | {"obj_end": 7}], r"the object span \[2, 7\] is outside the text of 3 tokens"),
         ({"P1": [FEWREL["P1"][0] | {"t": ["c", "Q2", []]}]}, "'t' is .*, expected .name, id"),

@@ -52,9 +52,12 @@ def test_joined_words_of_tab_separated_pairs_are_taken_apart(tmp_path):
     ("content", "problem"),
     [
         ("m.1\tm.2\ta\tb\tNA\tx ###END###\nm.1\tm.2\ta\tb\n", "line 2: 4 fields between tabs, expected 6"),
-        ("m.1\tm.2\ta\tb\t\tx ###END###\n", "line 1: the pair has no relation"),
-        ('{"text": "x", "relation": "NA", "h": {"name": "a"}, "t": {}}\n', "line 1: field 'name' is missing"),
-        ('{"text": "x", "relation": "NA", "h": "a", "t": {}}\n', "line 1: field 'h' is \"a\", expected an object"),
+        ("m.1\tm.2\ta\tb\t\tx ###END###\n", "line 1: the triple .* has no relation"),
+        (
+            '{"text": "x", "relation": "NA", "h": {"name": "a"}, "t": {}}\n',
+            "line 1: field 'tail.word' or 't.name' is missing",
+        ),
+        ('{"text": "x", "relation": "NA", "h": "a", "t": {}}\n', "line 1: field 'head.word' or 'h.name' is missing"),
     ],
 )
 def test_broken_pairs_are_one_clear_sentence(tmp_path, content, problem):

@@ -54,16 +54,15 @@ def run(args: argparse.Namespace) -> int:
 def _asked(path: str) -> dict[str, str]:
     """Ask for the columns of a file that no format fits."""
     from tripleaudit.corpora.readers import detect_format
-    from tripleaudit.corpora.readers.common import Probe
     from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import first_row
+    from tripleaudit.corpora.readers.row_files import Probe
     from tripleaudit.errors import UserError
 
     try:
         detect_format(path)
         return {}
     except UserError:
-        row = first_row(Probe(path))
+        row = Probe(path).row
         if not row:
             raise
     print(f"{path}: no known format; its columns are {', '.join(row)}")

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.remarks import SHOWN
+from tripleaudit.corpora.remarks import KINDS, SHOWN
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError, hint
 
@@ -228,6 +228,29 @@ def build_corpus(
     report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
     report.notes, report.examples = dict(sorted(notes.items())), examples
     return Corpus(sentences, report)
+
+
+def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Iterator[RawSentence]:
+    """Yield the sentences; what was left out between them is noted at the last one.
+
+    Raises:
+        UserError: everything was left out.
+    """
+    last, gone = None, []
+    for item in found:
+        if isinstance(item, LeftOut):
+            gone.append(item)
+            continue
+        if last is not None:
+            yield last
+        last = item
+    if last is not None:
+        last.odd += gone
+        yield last
+    elif gone:
+        counts = Counter(one.kind for one in gone)
+        why = "; ".join(f"{count} {KINDS.get(kind, kind)}" for kind, count in counts.items())
+        raise UserError(f"{source}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}")
 
 
 def _odd_names(item: RawSentence) -> Iterator[LeftOut]:

@@ -28,6 +28,7 @@ KINDS: Final = {
     "no_object": "extractions without an object are left out",
     "missing_values": "triples are nan, NULL or the like in all three parts; they are read as no triple",
     "names_like_missing": "triples have a name like nan or NULL, as tables write a missing value; it is read as a name",
+    "other_names": "entities have another name than the tokens at their offsets, which are read",
     "empty_names": "triples have an entity without a name",
     "pairs_without_relation": "pairs are said to have no relation; they give no triple",
     "pointer_mismatches": "positions do not have the string that is said to stand there; it is looked for in the text",

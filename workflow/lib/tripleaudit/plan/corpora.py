@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tripleaudit.arguments import options_of
 from tripleaudit.corpora.readers import detect_format, resolve_format
-from tripleaudit.corpora.readers.common import Probe, first_character, split_of
+from tripleaudit.corpora.readers.common import first_character, split_of
 from tripleaudit.corpora.readers.records import Columns
+from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Number, Paths, Section, Share, Text, one_of

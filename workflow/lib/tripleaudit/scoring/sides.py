@@ -65,13 +65,12 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
         ids: the rows need ids, and their triples under that name.
     """
     from tripleaudit.corpora.bundled import is_bundle
-    from tripleaudit.corpora.readers.common import Probe
     from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import first_row
+    from tripleaudit.corpora.readers.row_files import Probe
 
     if Path(path).suffix == ".zip" or is_bundle(Path(path)) or not Path(path).is_file():
         return False
-    row, mapped = first_row(Probe(path)), Mapped()
+    row, mapped = Probe(path).row, Mapped()
     triples = row.get("triples") if ids else mapped.find(row, "triples")
     return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
 

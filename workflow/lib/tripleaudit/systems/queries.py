@@ -14,7 +14,6 @@ from typing import Any
 from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
-from tripleaudit.corpora.readers.own import raw_sentence
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.spelling import bare
 from tripleaudit.descriptors import SystemKind
@@ -94,7 +93,7 @@ class Answers:
     def __init__(self, query: Query) -> None:
         self.query = query
         self.open: dict[str, Sentence] = {sentence.id: sentence for sentence in query.sentences}
-        self.rows: dict[str, Mapping[str, Any]] = {}
+        self.rows: dict[str, dict[str, Any]] = {}
         if len(self.open) < len(query.sentences):
             raise UserError("sentence ids occur twice in the test set; expected one sentence an id")
 
@@ -124,7 +123,7 @@ class Answers:
         for row in self.rows.values():
             _check_parts(row, source)
         raw = [
-            raw_sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number, mapped)
+            mapped.sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number)
             for number, sentence in enumerate(self.query.sentences)
         ]
         found = build_corpus(raw, source=source, format="answers").sentences if raw else []

@@ -6,17 +6,16 @@ of the format is told from others. A new format is one module.
 """
 
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import Corpus, LeftOut, RawSentence, build_corpus
-from tripleaudit.corpora.readers.common import Probe, check_archive, first_character, is_parquet, split_of
+from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, with_left_out
+from tripleaudit.corpora.readers.common import check_archive, first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import first_row
-from tripleaudit.corpora.remarks import KINDS, say
+from tripleaudit.corpora.readers.row_files import Probe
+from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
@@ -62,7 +61,7 @@ def detect_format(path: str | Path) -> str:
         return fits[0]
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
-    raise UserError(f"{path}: the format cannot be told from the content{_advice(first_row(probe), probe.line)}")
+    raise UserError(f"{path}: the format cannot be told from the content{_advice(probe.row, probe.line)}")
 
 
 def _detects(format: CorpusFormat, probe: Probe) -> bool:
@@ -134,30 +133,7 @@ def read_raw(
             raise UserError(f"{path}: format {format} has no option {name!r}, expected {expected}")
     if "occurrence" in known:
         options["occurrence"] = occurrence
-    return _with_left_out(FORMATS[format].read(path, **options), path)
-
-
-def _with_left_out(found: Iterable[RawSentence | LeftOut], path: str | Path) -> Iterator[RawSentence]:
-    """Yield the sentences; what was left out between them is noted at the last one.
-
-    Raises:
-        UserError: everything was left out.
-    """
-    last, gone = None, []
-    for item in found:
-        if isinstance(item, LeftOut):
-            gone.append(item)
-            continue
-        if last is not None:
-            yield last
-        last = item
-    if last is not None:
-        last.odd += gone
-        yield last
-    elif gone:
-        counts = Counter(one.kind for one in gone)
-        why = "; ".join(f"{count} {KINDS.get(kind, kind)}" for kind, count in counts.items())
-        raise UserError(f"{path}: no sentence is left, {why}; expected at least one. The first is {gone[0].example}")
+    return with_left_out(FORMATS[format].read(path, **options), path)
 
 
 def read_corpus(

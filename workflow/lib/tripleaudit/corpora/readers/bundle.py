@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.corpora.bundled import is_bundle, open_bundle, predictions_of
-from tripleaudit.corpora.corpus import RawSentence
-from tripleaudit.corpora.readers.own import raw_sentence
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.readers.records import OWN, Mapped
 from tripleaudit.corpora.readers.row_files import read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
 
-def read(path: str | Path) -> Iterator[RawSentence]:
+def read(path: str | Path) -> Iterator[RawSentence | LeftOut]:
     """Yield the predicted sentences.
 
     Raises:
@@ -31,9 +30,8 @@ def read(path: str | Path) -> Iterator[RawSentence]:
                 f"{path}: has {len(files)} prediction files ({some}{', …' * (len(files) > 3)}), expected one; "
                 f"unpack it (tripleaudit bundle {path} --out FOLDER) and name a file, or bundle one run"
             )
-        mapped = Mapped()
-        for number, (_, row) in enumerate(read_parquet(files[0]), 1):
-            yield raw_sentence(row, f"{path} row {number}", number, mapped)
+        rows = ((f"{path} row {number}", row) for number, (_, row) in enumerate(read_parquet(files[0]), 1))
+        yield from Mapped(OWN).sentences(rows)
 
 
 FORMAT = CorpusFormat(name="bundle", order=0.5, read=read, detects=lambda probe: is_bundle(probe.path))

@@ -1,7 +1,6 @@
 """What several readers share: lists of objects in JSON or JSON lines, and checks of triples and texts."""
 
 import contextlib
-import functools
 import json
 import re
 import zipfile
@@ -12,10 +11,11 @@ from typing import Any, Final
 
 from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
-from tripleaudit.files import json_explained, open_text, read_jsonl
+from tripleaudit.files import json_explained, open_text
 
 OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENOUGH = 1 << 16  # characters that hold the first object of most files
+_SPACE, _BEGIN = re.compile(r"\s*"), re.compile(r"\s*\[?\s*")
 
 
 def first_character(path: str | Path) -> str:
@@ -81,75 +81,6 @@ def check_archive(path: Path) -> None:
     raise UserError(f"{path}: this is {what}")
 
 
-class Probe:
-    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
-
-    Attributes:
-        name: as it was given, such as ``hub:NAME``, without the name of a split.
-        path: the same as a path, perhaps of a folder or of no file.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self.name = split_of(path)[0]
-        self.path = Path(self.name)
-
-    @functools.cached_property
-    def first(self) -> str:
-        """The first character that is not white space; empty for a folder and for Parquet.
-
-        Raises:
-            UserError: the file is missing or empty.
-        """
-        if self.path.is_dir() or is_parquet(self.path):
-            return ""
-        found = first_character(self.path)
-        if not found:
-            raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")
-        return found
-
-    @functools.cached_property
-    def line(self) -> str:
-        """The first line that is not blank; empty for JSON and for a folder."""
-        if not self.first or self.first in "[{":
-            return ""
-        with open_text(self.path) as stream:
-            return next((line for line in stream if line.strip()), "").rstrip("\r\n")
-
-    @functools.cached_property
-    def value(self) -> dict[str, Any]:
-        """The first object of JSON or JSON lines; empty for any other file.
-
-        Raises:
-            UserError: the file begins like JSON and is none, or it holds nothing.
-        """
-        if not self.first or self.first not in "[{":
-            return {}
-        value = _first_object(self.path, self.first)
-        if value is None:
-            raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")
-        return value if isinstance(value, dict) else {}
-
-
-def _first_object(path: Path, first: str) -> Any:
-    """Decode the first object, if it can be, without parsing the whole file, which may have tens of megabytes."""
-    with open_text(path) as stream:
-        text = stream.read(_ENOUGH)
-        for attempt in range(2):
-            lead = text.lstrip("\ufeff \t\r\n")
-            start = lead[1:].lstrip() if first == "[" else lead
-            if start.startswith("]"):
-                return None
-            skipped = text[: len(text) - len(start)].count("\n")
-            try:
-                with json_explained(path, skipped + 1):
-                    return json.JSONDecoder().raw_decode(start)[0]
-            except UserError:
-                if attempt:
-                    raise
-                text += stream.read()
-    return None
-
-
 def load_json(path: str | Path) -> Any:
     """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost.
 
@@ -176,7 +107,7 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
 
 
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(where, object)`` of a JSON list of objects, or of JSON lines.
+    """Yield ``(where, object)`` of a JSON list of objects, or of objects one after the other, mostly one a line.
 
     ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1.
 
@@ -184,20 +115,48 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
         UserError: missing file, broken JSON, or something that is not an object.
     """
     first = first_character(path)
-    if not first:
-        return
     if first == "[":
-        items = ((f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1))
-    elif first == "{":
-        items = ((f"{path} line {number}", value) for number, value in read_jsonl(path, unique_keys(path)))
+        found = ((f"{path} item {number}", value) for number, value in enumerate(load_json(path), 1))
     else:
-        with open_text(path) as stream:
-            line = next(number for number, text in enumerate(stream, 1) if text.strip())
-        raise UserError(f"{path} line {line}: not valid JSON (it begins with {first!r}, expected [ or {{)")
-    for where, value in items:
+        found = _values(path)
+    for where, value in found if first else ():
         if not isinstance(value, dict):
             raise UserError(f"{where}: expected an object, got {shown(value)}")
         yield where, value
+
+
+def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
+    with open_text(path) as stream:
+        text = stream.read()
+    decoder, line, last = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 1, 0
+    while (place := _SPACE.match(text, last).end()) < len(text):
+        line += text.count("\n", last, place)
+        with json_explained(path):
+            value, last = decoder.raw_decode(text, place)
+        yield f"{path} line {line}", value
+        line += text.count("\n", place, last)
+
+
+def first_object(path: Path) -> Any:
+    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file is not read for it.
+
+    Raises:
+        UserError: it cannot be decoded.
+    """
+    text = ""
+    with open_text(path) as stream:
+        for size in (_ENOUGH, -1):
+            text += stream.read(size)
+            start = _BEGIN.match(text).end()
+            if text[start : start + 1] == "]":
+                return None
+            try:
+                with json_explained(path):
+                    return json.JSONDecoder().raw_decode(text, start)[0]
+            except UserError:
+                if size < 0:
+                    raise
+    return None
 
 
 def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:

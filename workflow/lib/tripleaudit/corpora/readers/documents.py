@@ -13,102 +13,106 @@ decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or ``prediction
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import Probe, items, join_tokens, read_objects, shown, take
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.readers.common import items, read_objects, shown, take
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Probe, Rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
-
-class _Tokens:
-    """The text of a list of tokens, and the strings of spans of them."""
-
-    def __init__(self, tokens: Any, where: str) -> None:
-        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-            raise UserError(f"{where}: the tokens are {shown(tokens)}, expected a list of strings")
-        self.tokens, self.where = tokens, where
-        self.text, self.starts = join_tokens(tokens)
-
-    def span(self, first: Any, end: Any) -> tuple[str, int]:
-        """Return string and first character of the tokens from ``first`` to before ``end``."""
-        whole = type(first) is int and type(end) is int
-        if not whole or not 0 <= first < end <= len(self.tokens):
-            edges = f"[{shown(first)}, {shown(end)})"
-            raise UserError(f"{self.where}: the span {edges} is outside the text of {len(self.tokens)} tokens")
-        return self.text[self.starts[first] : self.starts[end - 1] + len(self.tokens[end - 1])], self.starts[first]
+MENTIONS = {
+    "id": "title", "tokens": "tokens", "triples": "links", "subject": "h", "relation": "r", "object": "t",
+    "entities": "mentions", "key": "id", "start": "start", "end": "end", "type": "type",
+}  # fmt: skip
 
 
 def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence | LeftOut]:
     """Yield the documents; ids are their titles. One without ``labels``, as in the blind test set, is left out."""
+    mapped = Mapped(MENTIONS, declared=True, none=())
     for where, value in read_objects(path):
         if value.get("labels") is None:
             yield LeftOut("without_labels", where)
             continue
-        parts = items(value, "sents", list, where)
-        begins = [sum(map(len, parts[:number])) for number in range(len(parts))]
-        tokens = _Tokens([token for part in parts for token in part], where)
-        entities = []
-        for mentions in items(value, "vertexSet", list, where):
-            places = []
-            for mention in items({"vertexSet": mentions}, "vertexSet", dict, where):
-                sentence, edges = take(mention, "sent_id", int, where), items(mention, "pos", int, where)
-                if len(edges) != 2:
-                    raise UserError(f"{where}: the position of a mention is {shown(edges)}, expected [start, end]")
-                first, end = edges
-                if not 0 <= sentence < len(parts):
-                    raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
-                type_ = mention.get("type")
-                places.append((*tokens.span(begins[sentence] + first, begins[sentence] + end), type_))
-            entities.append(sorted(places, key=lambda place: place[1]))
-        labels = items(value, "labels", dict, where)
-        triples = []
+        parts, labels = items(value, "sents", list, where), items(value, "labels", dict, where)
+        entities = [_mentions(found, parts, where) for found in items(value, "vertexSet", list, where)]
+        flat = [{**each, "id": number} for number, each in enumerate(one for each in entities for one in each)]
+        begins = [sum(map(len, entities[:number])) for number in range(len(entities))]
+        links = []
         for label in labels:
-            head, tail = (take(label, key, int, where) for key in ("h", "t"))
-            if not max(head, tail) < len(entities) or min(head, tail) < 0:
-                raise UserError(f"{where}: a label points to entity {max(head, tail)}, expected one of {len(entities)}")
+            ends = [take(label, key, int, where) for key in ("h", "t")]
+            if not max(ends) < len(entities) or min(ends) < 0:
+                raise UserError(f"{where}: a label points to entity {max(ends)}, expected one of {len(entities)}")
+            chosen = [range(begins[end], begins[end] + len(entities[end])) for end in ends]
+            pairs = list(product(*chosen))
             relation = take(label, "r", str, where)
-            pairs = [(subject, object_) for subject in entities[head] for object_ in entities[tail]]
-            for subject, object_ in pairs if occurrence == "all" else pairs[:1]:
-                triples.append(
-                    RawTriple(subject[0], relation, object_[0], subject[1], object_[1], subject[2], object_[2])
-                )
-        name = take(value, "title", str, where)
-        notes = {"mentions": sum(map(len, entities))}
-        yield RawSentence(name, tokens.text, triples, where, entities=len(entities), listed=len(labels), notes=notes)
+            links += [{"h": h, "r": relation, "t": t} for h, t in (pairs if occurrence == "all" else pairs[:1])]
+        row = {"tokens": [token for part in parts for token in part], "mentions": flat, "links": links}
+        found = mapped.sentence({**row, "title": take(value, "title", str, where)}, where, 0)
+        found.entities, found.listed, found.notes = len(entities), len(labels), {"mentions": len(flat)}
+        yield found
 
 
-def read_dygie(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the sentences; ids are the document's key and the sentence's place in it."""
+def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict[str, Any]]:
+    """Return the mentions of one entity, in tokens of the document and in their order there."""
+    mentions = []
+    for mention in items({"vertexSet": found}, "vertexSet", dict, where):
+        sentence, edges = take(mention, "sent_id", int, where), items(mention, "pos", int, where)
+        if len(edges) != 2:
+            raise UserError(f"{where}: the position of a mention is {shown(edges)}, expected [start, end]")
+        if not 0 <= sentence < len(parts):
+            raise UserError(f"{where}: a mention is in sentence {sentence}, expected one of {len(parts)}")
+        begin, size = sum(map(len, parts[:sentence])), len(parts[sentence])
+        if not 0 <= edges[0] < edges[1] <= size:
+            raise UserError(
+                f"{where}: the span [{edges[0]}, {edges[1]}) is outside sentence {sentence} of {size} tokens"
+            )
+        mentions.append({"start": begin + edges[0], "end": begin + edges[1], "type": mention.get("type")})
+    return sorted(mentions, key=lambda mention: mention["start"])
+
+
+def parts_of(path: Path) -> Rows:
+    """Yield the sentences of documents; ids are the document's key and the sentence's place in it."""
     for where, value in read_objects(path):
         name, begin = take(value, "doc_key", str, where), 0
         relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
-        parts = take(value, "sentences", list, where)
+        parts = items(value, "sentences", list, where)
         for key, found in (("relations", relations), ("ner", ner)):
             if found and len(found) != len(parts):
                 raise UserError(
                     f"{where}: {len(found)} lists of {key!r} for {len(parts)} sentences; expected one for each"
                 )
-        for number, part in enumerate(parts):
+        for number, tokens in enumerate(parts):
             here = f"{where} sentence {number}"
-            tokens, triples = _Tokens(part, here), []
-            types = {}
-            for entity in ner[number] if ner else []:
-                if not isinstance(entity, list) or len(entity) < 3 or not isinstance(entity[2], str):
-                    raise UserError(f"{here}: an entity is {shown(entity)}, expected [start, end, type]")
-                types[str(entity[:2])] = entity[2]
-            for relation in relations[number] if relations else []:
-                if not isinstance(relation, list) or len(relation) < 5 or not isinstance(relation[4], str):
-                    raise UserError(f"{here}: a relation is {shown(relation)}, expected [start, end, start, end, type]")
-                first, last, begins, ends = (edge - begin if type(edge) is int else None for edge in relation[:4])
-                subject, start = tokens.span(first, None if last is None else last + 1)
-                object_, object_start = tokens.span(begins, None if ends is None else ends + 1)
-                kinds = types.get(str(relation[:2])), types.get(str(relation[2:4]))
-                triples.append(RawTriple(subject, relation[4], object_, start, object_start, *kinds))
-            marked = len(ner[number]) if ner else None
-            yield RawSentence(f"{name}-{number}", tokens.text, triples, here, entities=marked)
-            begin += len(tokens.tokens)
+            entities = [_edges(one, 2, here) for one in ner[number]] if ner else None
+            types = {str(one[:2]): one[2] for one in entities or []}
+            links = []
+            for one in relations[number] if relations else []:
+                edges, relation = _edges(one, 4, here), one[4]
+                pairs = edges[:2], edges[2:4]
+                (s, se), (o, oe) = ([edge - begin for edge in pair] for pair in pairs)
+                st, ot = (types.get(str(pair)) for pair in pairs)
+                links.append({"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot})
+            marked = {} if entities is None else {"ner": entities}
+            yield here, {"id": f"{name}-{number}", "tokens": tokens, "links": links, **marked}
+            begin += len(tokens)
+
+
+def _edges(value: Any, count: int, where: str) -> list[Any]:
+    """Return a list of so many positions and a name, checked."""
+    if (
+        not isinstance(value, list)
+        or len(value) <= count
+        or not all(type(edge) is int for edge in value[:count])
+        or not isinstance(value[count], str)
+    ):
+        what, places = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
+        raise UserError(f"{where}: {what} is {shown(value)}, expected [{places}type]")
+    return value
 
 
 REBEL_TEXTS = ("context", "text", "sentence", "input")
@@ -116,43 +120,46 @@ REBEL_SAID = ("triplets", "generated_text", "prediction", "output")
 _SPECIAL = re.compile(r"</?s>|<pad>")  # what a tokenizer leaves of a decoded output
 
 
+def linearised(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a row of REBEL with its linearised triples as lists."""
+    triples = []
+    said = take(row, next((key for key in REBEL_SAID if key in row), "triplets"), str, where)
+    for group in _SPECIAL.sub(" ", said).split("<triplet>")[1:]:
+        subject, *rest = group.split("<subj>")
+        if not rest and subject.strip():
+            raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
+        for part in rest:
+            object_, mark, relation = part.partition("<obj>")
+            if not mark or not relation.strip():
+                raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
+            triples.append([subject.strip(), relation.strip(), object_.strip()])
+    return {**row, "triples": triples}
+
+
 def _is_rebel(probe: Probe) -> bool:
     return any("<triplet>" in str(probe.value.get(key, "")) for key in REBEL_SAID)
-
-
-def read_rebel(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the texts with the triples of their linearisation; ids are ``id`` or places in the file from 0."""
-    for number, (where, value) in enumerate(read_objects(path)):
-        text = take(value, next((key for key in REBEL_TEXTS if key in value), "text"), str, where)
-        triples = []
-        said = take(value, next((key for key in REBEL_SAID if key in value), "triplets"), str, where)
-        for group in _SPECIAL.sub(" ", said).split("<triplet>")[1:]:
-            subject, *rest = group.split("<subj>")
-            if not rest and subject.strip():
-                raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
-            for part in rest:
-                object_, mark, relation = part.partition("<obj>")
-                if not mark or not relation.strip():
-                    raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
-                triples.append(RawTriple(subject.strip(), relation.strip(), object_.strip()))
-        yield RawSentence(str(value.get("id", number)), text.strip("\r\n"), triples, where)
 
 
 def _has(*keys: str) -> Any:
     return lambda probe: set(keys) <= probe.value.keys()
 
 
-FORMATS = (
-    CorpusFormat(
-        name="docred", order=5.1, read=read_docred, options=("occurrence",), keys=("sents", "vertexSet"),
-        detects=_has("sents", "vertexSet"),
-    ),
-    CorpusFormat(
-        name="dygie", order=5.2, read=read_dygie, keys=("doc_key", "sentences", "relations"),
-        detects=_has("doc_key", "sentences"),
-    ),
-    CorpusFormat(
-        name="rebel", order=5.5, read=read_rebel, keys=("context", "triplets"),
-        detects=_is_rebel,
-    ),
+DOCRED = CorpusFormat(
+    name="docred", order=5.1, read=read_docred, options=("occurrence",), keys=("sents", "vertexSet"),
+    detects=_has("sents", "vertexSet"),
 )  # fmt: skip
+DYGIE = form(
+    "dygie", order=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=_has("doc_key", "sentences"),
+    id="id", tokens="tokens", triples="links", relation="r", entities="ner", last="inclusive",
+    subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
+)  # fmt: skip
+REBEL = form(
+    "rebel",
+    order=5.5,
+    plain=linearised,
+    keys=("context", "triplets"),
+    detects=_is_rebel,
+    id="id",
+    text=REBEL_TEXTS,
+    triples="triples",
+)

@@ -8,35 +8,33 @@ triples may lack a relation or hold numbers, which is counted as malformed inste
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import Probe, load_json, string_triple
+from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
+from tripleaudit.corpora.readers.common import load_json
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Probe, Rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
 
-def read(path: str | Path, order: str = "sor") -> Iterator[RawSentence]:
-    """Yield the documents; ``order`` is ``sor`` for data sets and ``sro`` for processed triples."""
+def documents(path: str | Path) -> Rows:
+    """Yield the documents."""
     value = load_json(path)
     if not isinstance(value, dict):
         raise UserError(f"{path}: expected an object {{text: [triples]}}")
-    for number, (text, rows) in enumerate(value.items()):
-        where = f"{path} item {number + 1}"
-        if not isinstance(rows, list):
+    for number, (text, triples) in enumerate(value.items(), 1):
+        where = f"{path} item {number}"
+        if not isinstance(triples, list):
             raise UserError(f"{where}: expected a list of triples")
-        triples, malformed = [], 0
-        for row in rows:
-            if order == "sor":
-                row = [row[0], row[1], row[3]] if isinstance(row, list) and len(row) == 4 else row
-                triples.append(string_triple(row, where, order))
-            elif _is_triple(row):
-                triples.append(RawTriple(row[0], row[1], row[2]))
-            else:
-                malformed += 1
-        yield RawSentence(str(number), text, triples, where, malformed=malformed)
+        yield where, {"text": text, "triples": triples}
 
 
-def _is_triple(row: object) -> bool:
+def _is_cdr(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == 4
+
+
+def _is_triple(row: Any) -> bool:
     return (
         isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row) and bool(row[1].strip())
     )
@@ -57,7 +55,7 @@ def guess_order(path: str | Path) -> str:
     seconds, thirds, in_text, count = set(), set(), 0, 0
     for text, rows in value.items():
         for row in rows:
-            if isinstance(row, list) and len(row) == 4:
+            if _is_cdr(row):
                 return "sor"
             if _is_triple(row):
                 seconds.add(row[1])
@@ -74,20 +72,29 @@ def guess_order(path: str | Path) -> str:
     )
 
 
+def read(path: str | Path) -> Iterator[RawSentence | LeftOut]:
+    """Yield the documents of a data set."""
+    rows = (
+        (where, {**row, "triples": [each[:2] + each[3:] if _is_cdr(each) else each for each in row["triples"]]})
+        for where, row in documents(path)
+    )
+    return Mapped({"text": "text", "triples": "triples", "order": "sor"}, declared=True, none=()).sentences(rows)
+
+
+def read_processed(path: str | Path) -> Iterator[RawSentence]:
+    """Yield the documents of processed triples."""
+    for number, (where, row) in enumerate(documents(path)):
+        triples = [RawTriple(*triple) for triple in row["triples"] if _is_triple(triple)]
+        malformed = len(row["triples"]) - len(triples)
+        yield RawSentence(str(number), row["text"], triples, where, malformed=malformed)
+
+
 FORMAT = CorpusFormat(
     name="genres",
     order=13,
     read=read,
-    options=("order",),
     detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
 )
-
-
-def read_processed(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the documents."""
-    return read(path, order="sro")
-
-
 PROCESSED = CorpusFormat(
     name="genres-processed",
     order=14,

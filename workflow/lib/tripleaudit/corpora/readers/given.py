@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import Corpus, RawSentence, RawTriple, build_corpus
+from tripleaudit.corpora.corpus import Corpus, build_corpus, with_left_out
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.records import OWN, Mapped
 from tripleaudit.errors import UserError
 
 EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or for each sentence the list of its triples"
@@ -38,6 +38,12 @@ class Given:
         self.bare = bool(self.items) and all(isinstance(item, list | tuple | set) for item in self.items)
         if not self.items or not self.bare and not all(isinstance(item, Mapping | Sentence) for item in self.items):
             raise UserError(f"{name}: {shown(data)} is no corpus; {EXPECTED}")
+        for number, item in enumerate(self.items if self.bare else (), 1):
+            if wrong := [each for each in item if not isinstance(each, list | tuple)]:
+                raise UserError(
+                    f"{name} item {number}: {shown(wrong[0])} is no triple; expected for each sentence the list of its "
+                    "triples, [(subject, relation, object), …]"
+                )
 
     def __str__(self) -> str:
         return self.name
@@ -57,22 +63,18 @@ class Given:
                 f"{self.name}: lists of triples for {len(self.items)} sentences, but the gold has {len(self.beside)}; "
                 "expected one list for each, an empty one where there is no triple"
             )
-        return build_corpus(self._raw(columns), source=self.name, format="python", **options)
+        own = self.bare or isinstance(self.items[0], Sentence)
+        raw = with_left_out(Mapped(OWN if own else columns, f"{self.name}: columns").sentences(self._rows()), self.name)
+        return build_corpus(raw, source=self.name, format="python", **options)
 
-    def _raw(self, columns: Mapping[str, str] | None) -> Iterator[RawSentence]:
-        places = [f"{self.name} item {number}" for number in range(1, len(self.items) + 1)]
-        if self.bare:
-            for number, (where, triples) in enumerate(zip(places, self.items, strict=True)):
+    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        for number, item in enumerate(self.items):
+            if self.bare:
                 known = self.beside[number] if self.beside else Sentence(str(number), "")
-                yield RawSentence(known.id, known.text, [_triple(one, where) for one in triples], where)
-            return
-        rows = []
-        for where, item in zip(places, self.items, strict=True):
-            if isinstance(item, Sentence):
-                yield RawSentence(item.id, item.text, [_located(triple) for triple in item.triples], where)
+                row = {"id": known.id, "text": known.text, "triples": list(item)}
             else:
-                rows.append((where, dict(item)))
-        yield from Mapped(columns, f"{self.name}: columns").sentences(rows)
+                row = item.to_json() if isinstance(item, Sentence) else dict(item)
+            yield f"{self.name} item {number + 1}", row
 
 
 def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
@@ -94,19 +96,3 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         value = value.tolist()
     return None if isinstance(value, float) and value != value or str(value) in ("<NA>", "NaT") else value
-
-
-def _triple(parts: Any, where: str) -> RawTriple:
-    if not isinstance(parts, list | tuple) or len(parts) != 3 or not all(isinstance(part, str) for part in parts):
-        raise UserError(
-            f"{where}: {shown(parts)} is no triple; expected for each sentence the list of its triples, "
-            "[(subject, relation, object), …]"
-        )
-    return RawTriple(*parts)
-
-
-def _located(triple: Any) -> RawTriple:
-    subject, object_ = triple.subject, triple.object
-    return RawTriple(
-        subject.text, triple.relation, object_.text, subject.start, object_.start, subject.type, object_.type
-    )

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.readers.common import Probe, items, load_json, read_objects, take
+from tripleaudit.corpora.corpus import LeftOut
+from tripleaudit.corpora.readers.common import items, load_json, read_objects, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import ABSENT, Rows, at, read_parquet, read_rows
+from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Rows, at, read_parquet, read_rows
 
 
 def _has(*keys: str) -> Callable[[Probe], bool]:
@@ -22,7 +23,7 @@ def _has(*keys: str) -> Callable[[Probe], bool]:
 LANGCHAIN = form(
     "langchain", order=5.71, keys=("nodes", "relationships", "source"), text="source.page_content",
     triples="relationships", subject="source.id", relation="type", object="target.id",
-    entities="nodes", key="id", type="type",
+    entities="nodes", key="id", name="id", type="type",
 )  # fmt: skip
 
 # LlamaIndex: the nodes of a property-graph extractor, TextNode.to_dict() or model_dump()
@@ -30,7 +31,7 @@ LLAMA_INDEX = form(
     "llama-index", order=5.72, keys=("id_", "metadata", "text"), id="id_", text="text",
     detects=lambda probe: "id_" in probe.value and at(probe.value, "metadata.relations") is not ABSENT,
     triples="metadata.relations", subject="source_id", relation="label", object="target_id",
-    entities="metadata.nodes", key="name", type="label",
+    entities="metadata.nodes", key="name", name="name", type="label",
 )  # fmt: skip
 
 # KGGen: Graph.model_dump(), with its text
@@ -39,12 +40,12 @@ KG_GEN = form(
 )  # fmt: skip
 
 
-def extracted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
+def extracted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
     """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
     if at(row, "extraction.arg2s.0") is ABSENT:
-        return None, "no_object"
+        return LeftOut("no_object", where)
     ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
-    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}, ""
+    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}
 
 
 # OpenIE 5: one extraction a row
@@ -99,7 +100,7 @@ GRAPHRAG = form(
 ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 
-def grounded(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
     links = []
     for one in items(row, "extractions", dict, where):
@@ -109,7 +110,7 @@ def grounded(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str,
                 relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
                 links.append({"s": attributes[subject], "r": relation, "o": attributes[object_]})
                 break
-    return {"id": row.get("document_id"), "text": row.get("text"), "links": links}, ""
+    return {"id": row.get("document_id"), "text": row.get("text"), "links": links}
 
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes
@@ -119,7 +120,7 @@ LANGEXTRACT = form(
 )  # fmt: skip
 
 
-def by_relation(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+def by_relation(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an object with spans."""
     links = []
     for relation, pairs in take(row, "relation_extraction", dict, where).items():
@@ -127,7 +128,7 @@ def by_relation(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[s
             ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else list(pair)
             subject, object_ = (end.get("text") if isinstance(end, dict) else end for end in ends)
             links.append({"s": subject, "r": relation, "o": object_})
-    return {**row, "links": links}, ""
+    return {**row, "links": links}
 
 
 # GLiNER2: what extract_relations returns, with its text
@@ -137,14 +138,14 @@ GLINER2 = form(
 )  # fmt: skip
 
 
-def spelt(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any], str]:
+def spelt(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     """Return an output of GLiREL whose entities are lists of tokens, joined as the text is."""
     links = [
         {"s": " ".join(items(one, "head_text", str, where)), "r": one.get("label"),
          "o": " ".join(items(one, "tail_text", str, where))}
         for one in items(row, "relations", dict, where)
     ]  # fmt: skip
-    return {**row, "links": links}, ""
+    return {**row, "links": links}
 
 
 # GLiREL: predict_relations, with the tokens that it was asked about

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import RawSentence
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import read_parquet
@@ -19,7 +19,9 @@ from tripleaudit.files import read_json
 SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
 
 
-def read(path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence]:
+def read(
+    path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None
+) -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences of one split.
 
     Args:

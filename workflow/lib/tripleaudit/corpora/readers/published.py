@@ -3,12 +3,16 @@
 What is particular about one stands above its declaration. ``none`` are the labels of pairs that have no relation.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.readers.common import Probe, first_character, items, load_json, read_objects, shown, take
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.readers.common import first_character, items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import Rows, one_after_another
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Probe, Rows
+from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
@@ -16,7 +20,7 @@ from tripleaudit.files import open_text
 NYT_RAW = form(
     "nyt-raw", order=10, keys=("sentText", "relationMentions"), detects=lambda probe: "sentText" in probe.value,
     text="sentText", triples="relationMentions", subject="em1Text", relation="label", object="em2Text",
-    entities="entityMentions", key="text", type="label", none=("None", "NA"),
+    entities="entityMentions", key="text", name="text", type="label", none=("None", "NA"),
 )  # fmt: skip
 
 # SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, places in the list of entities
@@ -28,27 +32,55 @@ ENTITY_RELATION = form(
 )  # fmt: skip
 
 # WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
+STRINGS = {"id": "id", "text": "text", "triples": "triple_list"}
 TRIPLE_LIST = form(
     "triple-list", order=8, keys=("text", "triple_list"), detects=lambda probe: "triple_list" in probe.value,
     id="id", text="text", triples="triple_list",
 )  # fmt: skip
 
-# the same with the character spans of every pair of mentions, as TPLinker and the generalisation papers spread it; with
-# occurrence `first`, such a file and its twin without spans give equal sentences
-TRIPLE_LIST_SPANS = form(
-    "triple-list-spans", order=7, keys=("text", "triple_list", "relation_list"),
+SPANS = {
+    "id": "id", "text": "text", "triples": "relation_list",
+    "subject": "subject", "relation": "predicate", "object": "object",
+    "subject_start": "subj_char_span.0", "subject_end": "subj_char_span.1",
+    "object_start": "obj_char_span.0", "object_end": "obj_char_span.1",
+}  # fmt: skip
+
+
+def with_spans(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
+    """Yield the sentences of a triple list that has the character spans of every pair of mentions beside it.
+
+    TPLinker and the generalisation papers spread it. With occurrence ``first`` the list alone is taken, so that such a
+    file and its twin without spans give equal sentences; otherwise what of it has no span keeps its strings.
+    """
+    strings, spans = (Mapped(each, declared=True, none=()) for each in (STRINGS, SPANS))
+    for number, (where, row) in enumerate(read_objects(path)):
+        listed, placed = strings.sentence(row, where, number), spans.sentence(row, where, number)
+        found = listed if occurrence == "first" else placed
+        found.notes["relation_list"] = len(placed.triples)
+        if found is placed:
+            known = {triple[:3] for triple in placed.triples}
+            placed.triples += [triple for triple in listed.triples if triple[:3] not in known]
+            placed.listed = len(listed.triples)
+        yield found
+
+
+TRIPLE_LIST_SPANS = CorpusFormat(
+    name="triple-list-spans", order=7, read=with_spans, options=("occurrence",),
+    keys=("text", "triple_list", "relation_list"),
     detects=lambda probe: {"relation_list", "text"} <= probe.value.keys(),
-    id="id", text="text", triples="relation_list", strings="triple_list",
-    subject="subject", relation="predicate", object="object",
-    subject_start="subj_char_span.0", subject_end="subj_char_span.1",
-    object_start="obj_char_span.0", object_end="obj_char_span.1",
 )  # fmt: skip
 
-# stored output of a model with its gold triples; the option says which of the two
-PREDICTIONS = form(
-    "predictions", order=6, keys=("text", "predict", "truth"),
+
+def one_side(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
+    """Yield the texts of a model's stored output with its gold triples (``truth``) or its own ones (``predict``)."""
+    if side not in ("truth", "predict"):
+        raise UserError(f"side: {side!r} is unknown, expected truth or predict")
+    return Mapped({"text": "text", "triples": side}, declared=True, none=()).sentences(read_objects(path))
+
+
+PREDICTIONS = CorpusFormat(
+    name="predictions", order=6, read=one_side, options=("side",), keys=("text", "predict", "truth"),
     detects=lambda probe: {"predict", "truth"} <= probe.value.keys(),
-    rows=one_after_another, text="text", choice=("side", ("truth", "predict")),
 )  # fmt: skip
 
 PAIR_END, TABS = "###END###", 5
@@ -137,12 +169,12 @@ REBEL_RAW = form(
 )  # fmt: skip
 
 
-def accepted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
+def accepted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
     """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
     if row.get("answer", "accept") != "accept":
-        return None, "texts_not_accepted"
+        return LeftOut("texts_not_accepted", where)
     if annotator and annotator not in (row.get("_annotator_id"), row.get("_session_id")):
-        return None, "other_annotators"
+        return LeftOut("other_annotators", where)
     spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
     ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
     relations = []
@@ -159,7 +191,7 @@ def accepted(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str,
             if not found[key]:
                 raise UserError(f"{where}: a relation has neither {key}_span nor a span that ends at {key!r}")
         relations.append({**relation, **found})
-    return {**row, "spans": spans, "relations": relations}, ""
+    return {**row, "spans": spans, "relations": relations}
 
 
 # spaCy's annotation tool
@@ -185,7 +217,7 @@ DOCCANO = form(
 WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "from_id")]}
 
 
-def annotated(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str, Any] | None, str]:
+def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
     """Return a task of Label Studio as text, regions and relations, one for each label and direction.
 
     A task that was skipped, or that waits for its annotator, says nothing about its text. Of several annotations, that
@@ -194,12 +226,12 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str
     made = items(row, "annotations", dict, where)
     kept = [one for one in made if not one.get("was_cancelled")]
     if not kept:
-        return None, "skipped" if made else "not_annotated"
-    several = "several_annotators" if len(kept) > 1 and not annotator else ""
+        return LeftOut("skipped" if made else "not_annotated", where)
+    several = {"odd": LeftOut("several_annotators", where)} if len(kept) > 1 and not annotator else {}
     if annotator:
         kept = [one for one in kept if annotator in _names_of(one.get("completed_by"))]
         if not kept:
-            return None, "other_annotators"
+            return LeftOut("other_annotators", where)
     result = items(kept[0], "result", dict, where)
     values = [(item["id"], item.get("value")) for item in result if "id" in item]
     regions = [{"id": name, **value} for name, value in values if isinstance(value, dict) and "start" in value]
@@ -211,7 +243,7 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> tuple[dict[str
             for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
-    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}, several
+    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links, **several}
 
 
 def _names_of(annotator: Any) -> list[str]:

@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from tripleaudit.corpora.corpus import MISSING, LeftOut, RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import join_tokens, shown, string_triple
-from tripleaudit.corpora.readers.row_files import ABSENT, at, first_row, read_rows
+from tripleaudit.corpora.readers.common import join_tokens, read_objects, shown, string_triple
+from tripleaudit.corpora.readers.row_files import ABSENT, at, read_rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Text, among
+from tripleaudit.files import is_collection, read_jsonl
 
-NO_RELATION = ("", "None", "NA", "no_relation")
+NO_RELATION = (None, "", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
 PARTS = ("subject", "relation", "object")
 
@@ -137,19 +138,34 @@ class Argument(NamedTuple):
 
 
 class Mapped:
-    """How rows are read: a mapping, and the usual names for what it leaves out.
+    """How rows are read: by a mapping, and by the usual names for what it leaves out.
+
+    Args:
+        columns: role -> column; of several names of one, the first that a row has counts.
+        where: of the mapping, in messages.
+        declared: the mapping is that of a format, which says all: nothing else is looked for, and what it says has to
+            be there.
+        none: relations that say that there is none.
 
     Raises:
         UserError: the mapping has an unknown role or setting.
     """
 
-    none: tuple[str, ...] = NO_RELATION  # relations that say that there is none
-
-    def __init__(self, columns: Mapping[str, str] | None = None, where: str = "columns") -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, str | tuple[str, ...]] | None = None,
+        where: str = "columns",
+        *,
+        declared: bool = False,
+        none: tuple[str | None, ...] = NO_RELATION,
+    ) -> None:
         # of a study's section, roles that it says nothing of are null
-        self.given = {role: column for role, column in (columns or {}).items() if column is not None}
+        names = {role: (column,) if isinstance(column, str) else column for role, column in (columns or {}).items()}
+        names = {role: each for role, each in names.items() if each is not None}
+        self.given = {role: each[0] for role, each in names.items()}
         Columns.checked(self.given, where)
-        self.names = {role: (self.given[role],) if role in self.given else usual for role, usual in USUAL.items()}
+        self.names = names if declared else {**USUAL, **names}
+        self.declared, self.none = declared, none
         self.order = self.given.get("order", "sro")
         self.inclusive = self.given.get("last") == "inclusive"
 
@@ -160,6 +176,21 @@ class Mapped:
             if found is not ABSENT:
                 return found
         return ABSENT
+
+    def need(self, value: Any, role: str, where: str) -> Any:
+        """Return the same; what a format declares has to be there.
+
+        Raises:
+            UserError: it is not.
+        """
+        found = self.find(value, role)
+        if found is ABSENT and self.declared and role in self.names:
+            raise UserError(f"{where}: field {' or '.join(map(repr, self.names[role]))} is missing")
+        return found
+
+    def called(self, role: str) -> str:
+        """Return what a message calls a role."""
+        return repr(self.given[role]) if role in self.given else f"the {role}"
 
     def lacks(self, row: Any) -> list[str]:
         """Return the roles that a row lacks to be read; usual names count in any case where the row has no other."""
@@ -181,7 +212,7 @@ class Mapped:
             for role in PARTS
             if self.find(row, role) is ABSENT and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
         ]
-        return missing + (["triples"] if parts == list(PARTS) else parts)
+        return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
 
     def check(self, row: dict[str, Any], where: str) -> None:
         """Refuse a row that lacks what it takes to be read."""
@@ -196,26 +227,33 @@ class Mapped:
 
     def lists(self, row: Any) -> bool:
         """Whether a row lists its triples; otherwise it states one."""
+        if self.declared:
+            return "triples" in self.given
         states = "triples" not in self.given and all(
             role in self.given and self.find(row, role) is not ABSENT for role in PARTS
         )
         return not states and self.find(row, "triples") is not ABSENT
 
-    def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence]:
+    def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their text, or by a given id.
+
+        A row may be a :class:`LeftOut`, which counts among the places.
 
         Raises:
             UserError: a row is not usable, or two rows with one id have different texts.
         """
         joined: dict[tuple[str, str], RawSentence] = {}
         for number, (where, row) in enumerate(rows):
-            if row is ABSENT:  # left out, but counted among the places
+            if isinstance(row, LeftOut):
+                yield row
                 continue
             if not isinstance(row, dict):
                 raise UserError(f"{where}: expected an object, got {shown(row)}")
-            self.check(row, where)
+            if not self.declared:
+                self.check(row, where)
             listed = self.lists(row)
-            sentence = self.sentence(row, where, number if listed else self.number(number, len(joined)))
+            # rows of a declared format that make one sentence need not stand together
+            sentence = self.sentence(row, where, len(joined) if self.declared and not listed else number)
             if listed:
                 yield sentence
             elif (known := joined.setdefault(self._key(row, sentence), sentence)) is not sentence:
@@ -226,31 +264,25 @@ class Mapped:
                     )
                 known.triples += sentence.triples
                 known.odd += sentence.odd
-                for note, count in sentence.notes.items():
-                    known.notes[note] = known.notes.get(note, 0) + count
         yield from joined.values()
-
-    def number(self, row: int, sentences: int) -> int:
-        """Return the id of a sentence that has none: the place of its first row."""
-        return row
 
     def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
         """Return what rows of one sentence have in common: an id that is one of sentences, else the text."""
-        named = "id" in self.given or any(name in row for name in SENTENCE_IDS)
+        named = not self.declared and ("id" in self.given or any(name in row for name in SENTENCE_IDS))
         return ("id", sentence.id) if named and self.find(row, "id") not in (ABSENT, None) else ("text", sentence.text)
 
     def sentence(self, row: dict[str, Any], where: str, number: int) -> RawSentence:
-        """Return the sentence of one row.
+        """Return the sentence of one row; ``number`` is the id of one that has none.
 
         Raises:
             UserError: a part is of another kind than expected, or points outside its sentence.
         """
-        text, offsets = self.text(row, where)
-        entities = self.entities(row, where)
-        here = self.arguments(self, text, offsets, entities or [], where)
-        if (listed := self.lists(row)) and self.find(row, "triples") is None:
-            here.odd.append(LeftOut("null_triples", where))
-        found = [here.triple(item) for item in (self.triples(row, where) if listed else [row])]
+        text, offsets = self._text(row, where)
+        listed = _decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
+        entities = None if listed is ABSENT else listed if isinstance(listed, list) else []
+        here = Arguments(self, text, offsets, entities or [], where)
+        here.odd += [row["odd"]] if isinstance(row.get("odd"), LeftOut) else []
+        found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row])]
         name = self.find(row, "id")
         return RawSentence(
             str(number if name is ABSENT or name is None else name),
@@ -258,33 +290,26 @@ class Mapped:
             [triple for triple in found if triple],
             where,
             entities=None if entities is None else len(entities),
-            notes=self.notes(),
+            notes={"pairs_without_relation": 0} if self.declared and self.none else {},
             odd=here.odd,
         )
 
-    def notes(self) -> dict[str, int]:
-        return {}
-
-    def triples(self, row: dict[str, Any], where: str) -> list[Any]:
-        """Return the items of the list of triples."""
-        triples = _decoded(self.find(row, "triples"))
+    def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
+        triples = self.need(row, "triples", here.where)
+        if triples is None:
+            here.odd.append(LeftOut("null_triples", here.where))
+        triples = _decoded(triples)
         if isinstance(triples, dict):  # a list of objects as an object of lists
             triples = _turned(triples)
         if not isinstance(triples, list):
-            raise UserError(f"{where}: the triples are {shown(triples)}, expected a list")
+            raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
         return triples
 
-    def entities(self, row: dict[str, Any], where: str) -> list[Any] | None:
-        """Return the entities that a row lists, None where it lists none."""
-        listed = self.find(row, "entities")
-        entities = _decoded(listed) if listed is not ABSENT else None
-        return entities if entities is None or isinstance(entities, list) else []
-
-    def text(self, row: dict[str, Any], where: str) -> tuple[str, list[tuple[int, int]] | None]:
+    def _text(self, row: dict[str, Any], where: str) -> tuple[str, list[tuple[int, int]] | None]:
         """Return the text and, of tokens, the characters of each."""
-        text = ABSENT if "tokens" in self.given and "text" not in self.given else self.find(row, "text")
+        text = ABSENT if "tokens" in self.given and "text" not in self.given else self.need(row, "text", where)
         if text is ABSENT:
-            tokens = _decoded(self.find(row, "tokens"))
+            tokens = _decoded(self.need(row, "tokens", where))
             if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
                 raise UserError(f"{where}: the tokens are {shown(tokens)}, expected a list of strings")
             return self._joined(tokens)
@@ -299,14 +324,16 @@ class Mapped:
         return text, None if self.given.get("units") == "characters" else offsets
 
     def type_of(self, value: Any, role: str, where: str) -> str | None:
-        """Return the type of an entity, the first of several; what is no name is none."""
+        """Return the type of an entity, the first of several; what is no name is none.
+
+        Raises:
+            UserError: a format declares it, and it is no name.
+        """
         found = self.find(value, role)
         found = found[0] if isinstance(found, list) and found else found
+        if self.declared and found not in (ABSENT, None, []) and not isinstance(found, str):
+            raise UserError(f"{where}: an entity's type is {shown(found)}, expected a string")
         return found if isinstance(found, str) and found else None
-
-    @property
-    def arguments(self) -> "type[Arguments]":
-        return Arguments
 
 
 class Arguments:
@@ -320,73 +347,85 @@ class Arguments:
             key = mapped.find(entity, "key") if isinstance(entity, dict) else ABSENT
             if key is not ABSENT and not isinstance(key, dict | list):
                 self.keys[key] = entity
+            if mapped.declared and "start" in mapped.names:  # a broken one may be what a triple lacks
+                self._argument(entity, "entity", {})
 
     def triple(self, item: Any) -> RawTriple | None:
         """Return a triple as it is listed; None where the label says that there is no relation."""
+        mapped, where = self.mapped, self.where
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
         if isinstance(item, list | tuple):
-            if len(item) == 3 and all(isinstance(part, str) and not self._is_key(part) for part in item):
-                return string_triple(item, self.where, self.mapped.order)
-            if len(item) != 3:
-                string_triple(item, self.where, self.mapped.order)
-            parts = dict(zip(self.mapped.order, item, strict=True))
+            if len(item) != 3 or all(isinstance(part, str) and not self._is_key(part) for part in item):
+                return string_triple(item, where, mapped.order)
+            parts = dict(zip(mapped.order, item, strict=True))
             subject, relation, object_ = parts["s"], parts["r"], parts["o"]
         elif isinstance(item, dict):
-            subject, relation, object_ = (self.mapped.find(item, role) for role in PARTS)
+            subject, relation, object_ = (mapped.need(item, role, where) for role in PARTS)
         else:
-            raise UserError(f"{self.where}: a triple is {shown(item)}, expected an object or a list")
-        if relation is None or relation in self.mapped.none:
-            self.odd.append(LeftOut("pairs_without_relation", f"{self.where}: {shown([subject, relation, object_])}"))
+            raise UserError(f"{where}: a triple is {shown(item)}, expected an object or a list")
+        said = f"{where}: {shown([subject, relation, object_])}"
+        if relation in mapped.none:
+            self.odd.append(LeftOut("pairs_without_relation", said))
             return None
         if all(
             isinstance(part, str) and (part in MISSING or not part.strip()) for part in (subject, relation, object_)
         ):
-            self.odd.append(LeftOut("missing_values", f"{self.where}: {shown([subject, relation, object_])}"))
+            self.odd.append(LeftOut("missing_values", said))
             return None
         if not isinstance(relation, str) or not relation.strip():
-            state = "has no relation" if relation is ABSENT or relation == "" else f"has the relation {shown(relation)}"
-            raise UserError(f"{self.where}: the triple {shown(item)} {state}, expected a string")
-        parts = (self._argument(value, role, item) for role, value in (("subject", subject), ("object", object_)))
-        return joined_triple(relation, *parts)
+            state = "has no relation" if relation in (ABSENT, "") else f"has the relation {shown(relation)}"
+            raise UserError(f"{where}: the triple {shown(item)} {state}, expected a string")
+        first, second = (
+            self._argument(value, role, item) for role, value in (("subject", subject), ("object", object_))
+        )
+        return RawTriple(first.text, relation, second.text, first.start, second.start, first.type, second.type)
 
     def _is_key(self, value: Any) -> bool:
         return isinstance(value, str | int) and value in self.keys
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
-        find, beside = self.mapped.find, item if isinstance(item, dict) else {}
-        start, end, type_ = find(beside, f"{role}_start"), find(beside, f"{role}_end"), self._type(beside, role)
+        mapped, where, beside = self.mapped, self.where, item if isinstance(item, dict) else {}
+        type_ = mapped.type_of(beside, f"{role}_type", where)
+        start, end = (mapped.need(beside, f"{role}_{edge}", where) for edge in ("start", "end"))
         if start not in (ABSENT, None, ""):
             named = value if isinstance(value, str) else None
             return self.span(start, None if end in (ABSENT, None, "") else end, named, role, type_)
         if self._is_key(value):
             value = self.keys[value]
-        elif type(value) is int:
-            if not 0 <= value < len(self.entities):
-                raise UserError(
-                    f"{self.where}: the {role} is {value}, expected the place of one of {len(self.entities)} entities"
-                )
-            value = self.entities[value]
-        if isinstance(value, str) and value:
+        elif type(value) is int or (
+            mapped.declared and not isinstance(value, dict) and {"key", "start"} <= mapped.names.keys()
+        ):
+            value = self._listed(value, role)
+        if isinstance(value, str):
             return Argument(value, None, type_)
         if isinstance(value, dict):
-            start, end, name = (find(value, key) for key in ("start", "end", "name"))
-            name = name if isinstance(name, str) else None
-            type_ = self.mapped.type_of(value, "type", self.where) or type_
+            start, end = (mapped.need(value, edge, where) for edge in ("start", "end"))
+            name, type_ = mapped.find(value, "name"), mapped.type_of(value, "type", where) or type_
             if start not in (ABSENT, None):
-                return self.span(start, None if end is ABSENT else end, name, role, type_)
-            if name:
+                return self.span(
+                    start, None if end is ABSENT else end, name if isinstance(name, str) else None, role, type_
+                )
+            if isinstance(name, str):
                 return self._spelt(name, value.get("pos"), type_)
         if isinstance(value, list | tuple) and len(value) == 2 and all(type(edge) is int for edge in value):
             return self.span(value[0], value[1], None, role, type_)
         state = "is missing" if value is ABSENT else f"is {shown(value)}"
+        advice = "" if mapped.declared else f"; --column {role}=PATH says where it stands"
         raise UserError(
-            f"{self.where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity; "
-            f"--column {role}=PATH says where it stands"
+            f"{where}: the {role} of {shown(item)} {state}, expected a string, a span, or an entity{advice}"
         )
 
-    def _type(self, beside: dict[str, Any], role: str) -> str | None:
-        return self.mapped.type_of(beside, f"{role}_type", self.where) if beside else None
+    def _listed(self, value: Any, role: str) -> Any:
+        """Return the entity at a place of the list; where entities have numbers as ids, it is no place."""
+        size, called = len(self.entities), self.mapped.called(role)
+        if "key" in self.mapped.given or any(isinstance(key, int) for key in self.keys):
+            state = "is missing" if value is ABSENT else f"is {shown(value)}"
+            name = self.mapped.names["key"][0]
+            raise UserError(f"{self.where}: {called} {state}, expected the {name!r} of one of {size} entities")
+        if not 0 <= value < size:
+            raise UserError(f"{self.where}: {called} is {value}, expected the place of one of {size} entities")
+        return self.entities[value]
 
     def _spelt(self, name: str, places: Any, type_: str | None) -> Argument:
         """Return a name as the sentence spells it at its places (OpenNRE keeps names lower-cased beside ``pos``)."""
@@ -399,26 +438,26 @@ class Arguments:
         return Argument(name, None, type_)
 
     def span(self, start: Any, end: Any, name: str | None, role: str, type_: str | None) -> Argument:
-        """Return the string and first character of a span."""
+        """Return the string and first character of a span; of a name beside it, the text has to be the same."""
         first, last = (_whole(edge) for edge in (start, end))
         if end is None and first is not None and name is not None and self.offsets is None:
             last = first + len(name)
         elif last is not None:
             last += self.mapped.inclusive
-        size = len(self.text if self.offsets is None else self.offsets)
+        size, unit = (len(self.text), "characters") if self.offsets is None else (len(self.offsets), "tokens")
+        edges = f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
         if first is None or last is None or not 0 <= first < last <= size:
-            unit = "characters" if self.offsets is None else "tokens"
-            edges = f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
             raise UserError(f"{self.where}: the {role} span {edges} is outside the text of {size} {unit}")
         if self.offsets is not None:
-            begin, stop = self.offsets[first][0], self.offsets[last - 1][1]
-            return Argument(self.text[begin:stop], begin, type_)
-        return Argument(self.text[first:last] if name is None else name, first, type_)
-
-
-def joined_triple(relation: str, subject: Argument, object_: Argument) -> RawTriple:
-    """The triple of a relation and its two arguments."""
-    return RawTriple(subject.text, relation, object_.text, subject.start, object_.start, subject.type, object_.type)
+            first, last = self.offsets[first][0], self.offsets[last - 1][1]
+        found = self.text[first:last]
+        if name is not None and "".join(name.split()) != "".join(found.split()):
+            said = f"{self.where}: the {role} span {edges} reads {found!r}, but the file says {name!r} of it"
+            if self.offsets is None:
+                raise UserError(f"{said}; expected offsets in characters of the text")
+            if name.casefold() != found.casefold():
+                self.odd.append(LeftOut("other_names", said))
+        return Argument(found, first, type_)
 
 
 def _whole(value: Any) -> int | None:
@@ -448,16 +487,34 @@ def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
 
 
-def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence]:
+def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences; ``columns`` is ``{role: path}``, roles are the fields of :class:`Columns`."""
     mapped = Mapped(columns, f"{path}: columns")
     return mapped.sentences(read_rows(path, mapped.given.get("rows")))
 
 
-FORMAT = CorpusFormat(
-    name="records",
-    order=50,
-    read=read,
-    options=("columns",),
-    detects=lambda probe: bool(row := first_row(probe)) and not Mapped().lacks(row),
+OWN = {"text": "text", "triples": "triples"}
+
+
+def read_own(path: str | Path) -> Iterator[RawSentence | LeftOut]:
+    """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or of a collection."""
+    blocks = ((f"{path} line {number}", row) for number, row in read_jsonl(path)) if is_collection(path) else None
+    return Mapped(OWN).sentences(blocks or read_objects(path))
+
+
+FORMATS = (
+    CorpusFormat(
+        name="jsonl",
+        order=12,
+        read=read_own,
+        keys=("text", "triples"),
+        detects=lambda probe: is_collection(probe.path) or {"triples", "text"} <= probe.value.keys(),
+    ),
+    CorpusFormat(
+        name="records",
+        order=50,
+        read=read,
+        options=("columns",),
+        detects=lambda probe: bool(probe.row) and not Mapped().lacks(probe.row),
+    ),
 )

@@ -1,22 +1,22 @@
 """Rows of files: JSON, JSON lines, CSV, TSV, Parquet; and the first of them, as formats look at it."""
 
 import csv
+import functools
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.readers.common import (
-    Probe,
     first_character,
+    first_object,
     is_parquet,
     load_json,
     read_objects,
-    unique_keys,
+    split_of,
 )
 from tripleaudit.errors import UserError
-from tripleaudit.files import json_explained, open_text
+from tripleaudit.files import open_text
 
 ABSENT: Any = object()
 CELL = 1 << 30  # characters of a CSV field at most; csv itself stops at 131,072
@@ -106,25 +106,6 @@ def parquet_rows(table: Any, columns: Sequence[str] | None = None, skipped: int 
         yield from rows.to_pylist()
 
 
-def one_after_another(path: str | Path) -> Rows:
-    """Yield ``(where, object)`` of a JSON list, or of JSON objects one after the other, however many lines each has."""
-    values = load_json(path) if first_character(path) == "[" else _values(path)
-    return ((f"{path} item {number}", value) for number, value in enumerate(values, 1))
-
-
-def _values(path: str | Path) -> Iterator[Any]:
-    with open_text(path) as stream:
-        text = stream.read()
-    decoder, place = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 0
-    while place < len(text):
-        if text[place].isspace() or text[place] == "\ufeff":
-            place += 1
-            continue
-        with json_explained(path):
-            value, place = decoder.raw_decode(text, place)
-        yield value
-
-
 def _table(path: Path) -> Rows:
     with open_text(path) as stream:
         names, rows = table_rows(stream, str(path))
@@ -169,23 +150,68 @@ def table_rows(
     return names, rows()
 
 
-def first_row(probe: Probe) -> dict[str, Any]:
-    """Return the first row of a file, empty if it holds no rows: running text with a tab in its first line has none."""
-    if probe.path.is_dir() or not probe.path.exists():
-        return {}
-    if is_parquet(probe.path):
-        return next((row for _, row in read_parquet(probe.path)), {})
-    if probe.first in "[{":
-        return probe.value
-    delimiter = delimiter_of(probe.line)
-    if not delimiter:
-        return {}
-    with open_text(probe.path) as stream:
-        try:
-            rows = csv.reader((line for line in stream if line.strip()), delimiter=delimiter, strict=True)
-            names, *others = itertools.islice(rows, 2)
-        except csv.Error:  # a broken table, which its reader explains
-            names, others = probe.line.split(delimiter), []
-    names = [name.strip() for name in names]
-    fit = len(set(names)) == len(names) > 1 and all(len(row) > 1 for row in others)
-    return dict.fromkeys(names, "") if fit else {}
+class Probe:
+    """What the formats look at to tell whether a file is theirs; nothing is read before it is asked for.
+
+    Attributes:
+        name: as it was given, such as ``hub:NAME``, without the name of a split.
+        path: the same as a path, perhaps of a folder or of no file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.name = split_of(path)[0]
+        self.path = Path(self.name)
+
+    @functools.cached_property
+    def first(self) -> str:
+        """The first character that is not white space; empty for a folder and for Parquet.
+
+        Raises:
+            UserError: the file is missing or empty.
+        """
+        if self.path.is_dir() or is_parquet(self.path):
+            return ""
+        return first_character(self.path) or self._empty()
+
+    @functools.cached_property
+    def line(self) -> str:
+        """The first line that is not blank; empty for JSON and for a folder."""
+        if not self.first or self.first in "[{":
+            return ""
+        with open_text(self.path) as stream:
+            return next((line for line in stream if line.strip()), "").rstrip("\r\n")
+
+    @functools.cached_property
+    def value(self) -> dict[str, Any]:
+        """The first object of JSON or JSON lines; empty for any other file.
+
+        Raises:
+            UserError: the file begins like JSON and is none, or it holds nothing.
+        """
+        if not self.first or self.first not in "[{":
+            return {}
+        value = first_object(self.path)
+        return self._empty() if value is None else value if isinstance(value, dict) else {}
+
+    @functools.cached_property
+    def row(self) -> dict[str, Any]:
+        """The first row; empty if the file holds none, as running text with a tab in its first line."""
+        if self.path.is_dir() or not self.path.exists():
+            return {}
+        if is_parquet(self.path):
+            return next((row for _, row in read_parquet(self.path)), {})
+        delimiter = delimiter_of(self.line)
+        if not delimiter:
+            return self.value
+        with open_text(self.path) as stream:
+            try:
+                rows = csv.reader((line for line in stream if line.strip()), delimiter=delimiter, strict=True)
+                names, *others = itertools.islice(rows, 2)
+            except csv.Error:  # a broken table, which its reader explains
+                names, others = self.line.split(delimiter), []
+        names = [name.strip() for name in names]
+        fit = len(set(names)) == len(names) > 1 and all(len(row) > 1 for row in others)
+        return dict.fromkeys(names, "") if fit else {}
+
+    def _empty(self) -> Any:
+        raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")

@@ -1,15 +1,16 @@
 """``semeval``: one pair a sentence in the form of SemEval-2010 task 8 and KBP37, four lines a record.
 
 ``7<TAB>"The <e1> ... </e1> ... <e2> ... </e2> ..."``, the relation with its direction ``name(e1,e2)``, a comment, and a
-blank line. ``no_relation`` and ``Other`` state that the pair has no relation: the sentence has zero triples.
+blank line. ``no_relation`` and ``Other`` state that the pair has no relation: the sentence has zero triples. The text
+has no tags; ids are the numbers of the file.
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tripleaudit.corpora.corpus import RawSentence, RawTriple
-from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.row_files import Rows
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
@@ -19,8 +20,8 @@ _TAGS = re.compile(r"</?e[12]>")
 _LABEL = re.compile(r"(.+)\((e[12]),(e[12])\)")
 
 
-def read(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the sentences without the tags; ids are the numbers of the file."""
+def records(path: Path) -> Rows:
+    """Yield the sentences."""
     with open_text(path) as stream:
         lines = iter(enumerate(stream, 1))
         for number, line in lines:
@@ -34,10 +35,10 @@ def read(path: str | Path) -> Iterator[RawSentence]:
             comment = next(lines, (0, ""))[1]
             if comment.strip() and not comment.startswith("Comment"):
                 raise UserError(f"{where}: expected a record of sentence, relation, comment and blank line")
-            yield _sentence(match[1], match[2], label, where)
+            yield where, {"id": match[1], **_sentence(match[2], label, where)}
 
 
-def _sentence(name: str, tagged: str, label: str, where: str) -> RawSentence:
+def _sentence(tagged: str, label: str, where: str) -> dict[str, Any]:
     if not label:
         raise UserError(f"{where}: the triple has no relation")
     text, edges, last = "", {}, 0
@@ -46,21 +47,22 @@ def _sentence(name: str, tagged: str, label: str, where: str) -> RawSentence:
         last = tag.end()
         edges[tag[0]] = len(text)
     text = _joined(text, tagged[last:])
-    entities = {}
-    for entity in ("e1", "e2"):
-        if f"<{entity}>" not in edges or f"</{entity}>" not in edges:
-            raise UserError(f"{where}: the tags <{entity}> and </{entity}> are not both there")
-        inside = text[edges[f"<{entity}>"] : edges[f"</{entity}>"]]
-        start = edges[f"<{entity}>"] + len(inside) - len(inside.lstrip())
-        entities[entity] = (inside.strip(), start) if inside.strip() else ("", None)  # KBP37 has empty tags
+    entities = []
+    for name in ("e1", "e2"):
+        if f"<{name}>" not in edges or f"</{name}>" not in edges:
+            raise UserError(f"{where}: the tags <{name}> and </{name}> are not both there")
+        first, end = edges[f"<{name}>"], edges[f"</{name}>"]
+        while first < end and text[first].isspace():
+            first += 1
+        said = text[first:end].rstrip()  # KBP37 has empty tags
+        entities.append({"id": name, "name": said, "start": first if said else None, "end": first + len(said)})
     triples = []
     if label not in NO_RELATION:
         match = _LABEL.fullmatch(label)
         if not match or match[2] == match[3]:
             raise UserError(f"{where}: the relation is {label!r}, expected name(e1,e2), name(e2,e1) or no_relation")
-        (subject, subject_start), (object_, object_start) = entities[match[2]], entities[match[3]]
-        triples.append(RawTriple(subject, match[1], object_, subject_start, object_start))
-    return RawSentence(name, text, triples, where, entities=2)
+        triples = [{"s": match[2], "r": match[1], "o": match[3]}]
+    return {"text": text, "entities": entities, "triples": triples}
 
 
 def _joined(left: str, right: str) -> str:
@@ -68,9 +70,8 @@ def _joined(left: str, right: str) -> str:
     return left + (right[1:] if left.endswith(" ") and right.startswith(" ") else right)
 
 
-FORMAT = CorpusFormat(
-    name="semeval",
-    order=5,
-    read=read,
-    detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
-)
+FORMAT = form(
+    "semeval", order=5, rows=records, detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
+    id="id", text="text", triples="triples", subject="s", relation="r", object="o",
+    entities="entities", key="id", name="name", start="start", end="end",
+)  # fmt: skip
