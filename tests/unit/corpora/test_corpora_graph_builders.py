@@ -9,6 +9,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.remarks import remarks
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.errors import UserError
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
@@ -17,27 +18,18 @@ PLACES = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
 WORDS = TEXT.split()
 
 
-def node(name: str) -> dict:
-    return {"id": name, "type": "Thing", "properties": {}}
+SAMPLES = Path(__file__).parents[2] / "data" / "builders"  # what each package's own code dumps, by its version
+UPPER = [("ADA LUND", "Ada Lund leads Harrow Steel", "HARROW STEEL"), ("HARROW STEEL", "Harrow Steel in Oslo", "OSLO")]
 
 
-def by_relation(pair) -> dict:
-    return {relation: [pair(subject, object_)] for subject, relation, object_ in TRIPLES}
+def dumped(name: str) -> list:
+    (path,) = SAMPLES.glob(f"{name}-[0-9]*.json*")
+    text = path.read_text()
+    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
 
 
-LANGCHAIN = {
-    "nodes": [node(name) for name in PLACES],
-    "relationships": [{"source": node(s), "target": node(o), "type": r, "properties": {}} for s, r, o in TRIPLES],
-    "source": {"id": None, "metadata": {}, "page_content": TEXT, "type": "Document"},
-}
-LLAMA_INDEX = {
-    "id_": "1f", "embedding": None, "excluded_embed_metadata_keys": [], "text": TEXT, "class_name": "TextNode",
-    "metadata": {
-        "nodes": [{"label": "entity", "embedding": None, "properties": {}, "name": name} for name in PLACES],
-        "relations": [{"label": r, "source_id": s, "target_id": o, "properties": {}} for s, r, o in TRIPLES],
-    },
-}  # fmt: skip
-GRAPH = {"entities": [*PLACES], "edges": ["in", "leads"], "relations": [list(triple) for triple in TRIPLES]}
+(LANGCHAIN,) = dumped("langchain-community")
+GRAPH = dumped("kg-gen")  # sets, in any order
 CORENLP = {"sentences": [{
     "index": 0, "tokens": [{"index": n, "word": word} for n, word in enumerate(WORDS, 1)],
     "openie": [
@@ -45,37 +37,31 @@ CORENLP = {"sentences": [{
          "objectSpan": [*PLACES[o]]} for s, r, o in TRIPLES
     ],
 }]}  # fmt: skip
-GLIREL = [
-    {"head_pos": [*PLACES[s]], "tail_pos": [*PLACES[o]], "head_text": s.split(), "tail_text": o.split(), "label": r,
-     "score": 0.9} for s, r, o in TRIPLES
-]  # fmt: skip
 REBEL = "<s><triplet> Ada Lund <subj> Harrow Steel <obj> leads<triplet> Harrow Steel <subj> Oslo <obj> in</s><pad>"
 OUTPUTS = {
     "langchain": [LANGCHAIN],
-    "llama-index": [LLAMA_INDEX],
-    "kg-gen": [{"text": TEXT, **GRAPH, "entity_clusters": None, "edge_clusters": None}],
-    "openie5": [
+    "llama-index": dumped("llama-index-core"),
+    "kg-gen": [{"text": TEXT, **GRAPH}],
+    "langextract": dumped("langextract"),
+    "gliner2": [{"text": TEXT, **dumped("gliner2")[0]}],
+    "glirel": [{"tokens": WORDS, "relations": dumped("glirel")}],
+    "relik": dumped("relik"),
+    "spacy-llm": dumped("spacy-llm"),
+    "openie5": [  # no package of Python writes this, the next two either: one sample in the form that is described
         {"sentence": TEXT, "extraction": {"arg1": {"text": s}, "rel": {"text": r}, "arg2s": [{"text": o}]}}
         for s, r, o in TRIPLES
     ],
     "stanford-openie": CORENLP,
-    "langextract": [{
-        "document_id": "d", "text": TEXT,
-        "extractions": [
-            {"extraction_class": "person", "extraction_text": "Ada Lund", "attributes": {}},
-            *({"extraction_class": r, "extraction_text": TEXT, "attributes": {"subject": s, "object": o}}
-              for s, r, o in TRIPLES),
-        ],
-    }],
-    "gliner2": [{"text": TEXT, "relation_extraction": by_relation(lambda s, o: [s, o])}],
-    "glirel": [{"tokens": WORDS, "relations": GLIREL}],
     "rebel": [{"text": TEXT, "generated_text": REBEL}],
 }  # fmt: skip
 
 
 def strings(path: Path) -> list:
     corpus = read_corpus(path)
-    return [(corpus.report.format, each.text, [triple.strings for triple in each.triples]) for each in corpus.sentences]
+    return [
+        (corpus.report.format, each.text, sorted(triple.strings for triple in each.triples))
+        for each in corpus.sentences
+    ]
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -89,10 +75,13 @@ def test_an_output_is_read_without_options(tmp_path, name):
 
 
 def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
-    ends = by_relation(lambda s, o: {"head": {"text": s, "confidence": 0.9}, "tail": {"text": o, "confidence": 0.8}})
     path = tmp_path / "out.jsonl"
-    path.write_text(json.dumps({"text": TEXT, "relation_extraction": ends}))
+    path.write_text(json.dumps({"text": TEXT, **dumped("gliner2")[1]}))
     assert strings(path) == [("gliner2", TEXT, TRIPLES)]
+    assert read_corpus(path).report.found["given"] == 4
+    path.write_text(json.dumps({"text": TEXT, "relation_extraction": {"leads": [["Ada Lund"]]}}))
+    with pytest.raises(UserError, match="a pair of 'leads' is .*, expected a head and a tail"):
+        read_corpus(path)
 
 
 def test_an_extraction_without_an_object_is_counted(tmp_path):
@@ -103,7 +92,7 @@ def test_an_extraction_without_an_object_is_counted(tmp_path):
 
 
 def test_types_of_entities_come_along(tmp_path):
-    for name in ("langchain", "llama-index"):
+    for name in ("langchain", "llama-index", "relik", "spacy-llm"):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(OUTPUTS[name]))
         assert all(triple.typed for triple in read_corpus(path).sentences[0].triples)
@@ -114,18 +103,14 @@ def test_an_index_of_graphrag_is_read_by_its_text_units(tmp_path, ending):
     import pyarrow
     from pyarrow import parquet
 
+    if ending == "csv":
+        assert strings(next(SAMPLES.glob("graphrag-*"))) == [("graphrag", TEXT, UPPER)]
+        return
     units = [{"id": "u1", "text": TEXT}, {"id": "u2", "text": "It rained ."}]
-    edges = [
-        {"source": s, "target": o, "description": r, "text_unit_ids": ["u1"] if ending == "parquet" else "['u1']"}
-        for s, r, o in TRIPLES
-    ]
+    edges = [{"source": s, "target": o, "description": r, "text_unit_ids": ["u1"]} for s, r, o in UPPER]
     for name, rows in (("text_units", units), ("relationships", edges)):
-        if ending == "parquet":
-            parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
-        else:
-            lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-            (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
-    assert strings(tmp_path) == [("graphrag", TEXT, TRIPLES), ("graphrag", "It rained .", [])]
+        parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
+    assert strings(tmp_path) == [("graphrag", TEXT, UPPER), ("graphrag", "It rained .", [])]
 
 
 @pytest.fixture

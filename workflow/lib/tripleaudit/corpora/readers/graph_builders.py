@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import LeftOut
-from tripleaudit.corpora.readers.common import items, load_json, read_objects, take
+from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Rows, at, read_parquet, read_rows
+from tripleaudit.errors import UserError
 
 
 def _has(*keys: str) -> Callable[[Probe], bool]:
@@ -125,31 +126,52 @@ def by_relation(row: dict[str, Any], where: str, annotator: str) -> dict[str, An
     links = []
     for relation, pairs in take(row, "relation_extraction", dict, where).items():
         for pair in pairs or ():
-            ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else list(pair)
-            subject, object_ = (end.get("text") if isinstance(end, dict) else end for end in ends)
+            ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else pair
+            if not isinstance(ends, list) or len(ends) != 2:
+                raise UserError(f"{where}: a pair of {relation!r} is {shown(pair)}, expected a head and a tail")
+            subject, object_ = (SPAN | end if isinstance(end, dict) else end for end in ends)
             links.append({"s": subject, "r": relation, "o": object_})
     return {**row, "links": links}
 
 
+SPAN = {"start": None, "end": None}  # of a name whose place is not asked for
+
 # GLiNER2: what extract_relations returns, with its text
 GLINER2 = form(
-    "gliner2", order=5.77, detects=_has("text", "relation_extraction"), plain=by_relation,
-    id="id", text="text", triples="links", subject="s", relation="r", object="o",
+    "gliner2", order=5.77, detects=_has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
+    triples="links", subject="s", relation="r", object="o", name="text", start="start", end="end",
 )  # fmt: skip
-
-
-def spelt(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
-    """Return an output of GLiREL whose entities are lists of tokens, joined as the text is."""
-    links = [
-        {"s": " ".join(items(one, "head_text", str, where)), "r": one.get("label"),
-         "o": " ".join(items(one, "tail_text", str, where))}
-        for one in items(row, "relations", dict, where)
-    ]  # fmt: skip
-    return {**row, "links": links}
-
 
 # GLiREL: predict_relations, with the tokens that it was asked about
 GLIREL = form(
-    "glirel", order=5.78, plain=spelt, tokens="tokens", triples="links", subject="s", relation="r", object="o", id="id",
-    detects=lambda probe: isinstance(at(probe.value, "relations.0.head_text"), list) and "tokens" in probe.value,
+    "glirel", order=5.78, tokens="tokens", triples="relations", relation="label", id="id",
+    detects=lambda probe: at(probe.value, "relations.0.head_pos") is not ABSENT and "tokens" in probe.value,
+    subject_start="head_pos.0", subject_end="head_pos.1", object_start="tail_pos.0", object_end="tail_pos.1",
+)  # fmt: skip
+
+# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their places
+SPACY_LLM = form(
+    "spacy-llm", order=5.79, detects=_has("text", "ents", "relations"), text="text", triples="relations",
+    subject="dep", relation="relation", object="dest",
+    entities="ents", start="start_char", end="end_char", type="label",
+)  # fmt: skip
+
+
+def linked(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return an output of ReLiK, whose spans JSON writes as lists, with its triplets as objects."""
+    links = []
+    for one in items(row, "triplets", list, where):
+        if len(one) < 3 or not all(isinstance(end, list) and len(end) == 4 for end in one[:3:2]):
+            raise UserError(
+                f"{where}: a triplet is {shown(one)}, expected [[start, end, label, text], relation, [...]]"
+            )
+        subject, object_ = (dict(zip(("start", "end", "label", "name"), end, strict=True)) for end in one[:3:2])
+        links.append({"s": subject, "r": one[1], "o": object_})
+    return {**row, "links": links}
+
+
+# ReLiK: RelikOutput.to_dict()
+RELIK = form(
+    "relik", order=5.8, detects=_has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
+    subject="s", relation="r", object="o", name="name", start="start", end="end", type="label",
 )  # fmt: skip
