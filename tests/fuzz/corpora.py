@@ -15,6 +15,7 @@ from support import written
 from .running import Case, of_json, of_lines
 
 ROWS = written.rows(20)
+BUILDERS, SPOILT = Path(__file__).parents[1] / "data" / "builders", 8
 SENTENCES, TRIPLES = len(ROWS), sum(len(row[1]) for row in ROWS)
 TEXT = written.plain(ROWS)
 LISTS = json.loads("[" + written.plain(ROWS, None).replace("\n", ",").rstrip(",") + "]")
@@ -67,6 +68,12 @@ def duplicated(key: str) -> str:
     return f'{{"text": "Ann saw Bob", "triples": [], "{key}": "other"}}\n'
 
 
+def left_out(content: str, **changes: Any) -> str:
+    """The rows of a file with one more of them in front, which says nothing of its text."""
+    rows = json.loads(content) if content.startswith("[") else list(map(json.loads, content.splitlines()))
+    return json.dumps([{**rows[-1], **changes}, *rows])
+
+
 ZSTD = bytes.fromhex("28b52ffd") + b"broken"
 
 REFUSED: dict[str, Make] = {
@@ -97,7 +104,6 @@ REFUSED: dict[str, Make] = {
     "single quotes": text("{'text': 'a', 'triples': []}\n"),
     "no comma": text('{"text": "a" "triples": []}\n'),
     "a comma too many": text('[{"text": "a", "triples": []},]'),
-    "two objects in a line": text('{"text": "a", "triples": []} {"text": "b", "triples": []}\n'),
     "a comment": text('// corpus\n{"text": "a", "triples": []}\n'),
     "brackets without end": text("[" * 200_000),
     "deep nesting": text(deep(100_000)),
@@ -107,7 +113,6 @@ REFUSED: dict[str, Make] = {
     "text is null": lines(row(text=None)),
     "text is a number": lines(row(text=5)),
     "text is a list": lines(row(text=["Ann", "saw", "Bob"])),
-    "triples is null": lines(row(triples=None)),
     "triples is a number": lines(row(triples=3)),
     "triples is text": lines(row(triples="Ann saw Bob")),
     "triples is true": lines(row(triples=True)),
@@ -195,6 +200,13 @@ READ: dict[str, tuple[Make, list[int]]] = {
     "controls": (lines(row(text="Ann\u0000 saw\u0007 Bob\u200b\u2028 Cy", triples=[["Ann", "saw", "Cy"]])), [1, 1]),
     "markup": (lines(row(text="<script>alert(1)</script> saw Bob", triples=[["<script>", "saw", "Bob"]])), [1, 1]),
     "further keys": (lines(row(more={"a": [1, {"b": None}]}, nan=1e308)), [1, 1]),
+    "two objects in a line": (text('{"text": "a", "triples": []} {"text": "b", "triples": []}\n'), [2, 0]),
+    "tasks of Label Studio that nobody annotated": (text(left_out(written.studio(ROWS), annotations=[])), COUNTS),
+    "rows of Prodigy that were rejected": (text(left_out(written.prodigy(ROWS), answer="reject")), COUNTS),
+    "documents of DocRED without labels": (text(left_out(written.docred(ROWS), labels=None)), COUNTS),
+    "documents of DyGIE without relations": (text(left_out(written.dygie(ROWS), relations=None)), COUNTS),
+    "triples that are nan alone": (lines(row(triples=[["Ann", "saw", "Bob"], ["nan", "NaN", "NULL"]])), [1, 1]),
+    "a text without a character": (lines(row(), row(text="", triples=[])), [2, 1]),
     "CSV with line ends inside": (text('text,subject,relation,object\n"Ann\nsaw Bob",Ann,saw,Bob\n'), [1, 1]),
     "CSV with semicolons": (text(written.table(ROWS, ";")), COUNTS),
 }
@@ -203,6 +215,7 @@ EITHER: dict[str, tuple[Make, list[int]]] = {
     "TACRED with an edge of text": (text(written.tacred(ROWS).replace('"subj_start": 2', '"subj_start": "2"')), COUNTS),
     "IOB with a word as place": (text(written.iob(ROWS).replace("\n0\t", "\nx\t", 1)), COUNTS),
     "an id that is a list": (lines(row(id=[1])), [1, 1]),
+    "triples is null": (lines(row(triples=None)), [1, 0]),
     "an id of true": (lines(row(id=True)), [1, 1]),
     "an empty id": (lines(row(id="")), [1, 1]),
     "an id that is a number of 5,000 digits": (
@@ -227,6 +240,31 @@ def cases(random_: random.Random) -> Iterator[Case]:
             for argv, counts in random_.sample(READERS, 2):
                 yield _case(name, argv, make, kind, counts if right else None, right, _suffix(name))
     yield from _places(random_)
+    yield from _spoilt(random_)
+
+
+def _spoilt(random_: random.Random) -> Iterator[Case]:
+    """Yield the dumps of builders with something in them taken out, or in another form."""
+    for file in sorted(BUILDERS.glob("*.json*")):
+        content = file.read_text()
+        dump = [json.loads(line) for line in content.splitlines()] if file.suffix == ".jsonl" else json.loads(content)
+        for number in range(SPOILT):
+            made = text(json.dumps(_with_fault(dump, random_)))
+            argv, _ = random_.choice(READERS)
+            yield _case(f"{file.name}, fault {number}", argv, made, "either")
+
+
+def _with_fault(value: Any, random_: random.Random) -> Any:
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    if not keys or random_.random() < 0.15:
+        return random_.choice((None, 7, -1, 1.5, True, "x", "", [], {}, [[]], {"a": 1}))
+    key = random_.choice(keys)
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    if random_.random() < 0.15:
+        del changed[key]
+    else:
+        changed[key] = _with_fault(value[key], random_)
+    return changed
 
 
 def _suffix(name: str) -> str:

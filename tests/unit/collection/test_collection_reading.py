@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from tripleaudit.collection.addresses import local_files, text_files, told
+from tripleaudit.collection.addresses import explained, local_files, text_files
 from tripleaudit.collection.reading import Reading, divide, read_blocks, tasks
 from tripleaudit.errors import UserError
 
@@ -105,7 +105,7 @@ def test_what_stands_between_the_fields_of_a_table_shows_in_its_header(tmp_path)
     ],
 )
 def test_a_store_that_refuses_is_told_from_one_that_fails(text, denied):
-    with pytest.raises(UserError) as caught, told("s3://texts/part-0403.txt"):
+    with pytest.raises(UserError) as caught, explained("s3://texts/part-0403.txt"):
         raise OSError(text)
     assert ("refuses access or there are no credentials" in str(caught.value)) is denied
 

@@ -76,6 +76,7 @@ DOCRED = {
     "vertexSet": [[{"sent_id": 0, "pos": [0, 1]}], [{"sent_id": 0, "pos": [2, 3]}]],
 }  # fmt: skip
 DYGIE = {"doc_key": "d", "sentences": [["Ada", "leads", "Delta"], ["It", "rains"]]}
+WORDS, PARTS = TEXT.split(), [{"text": "Delta"}, {"text": "since May"}]
 T1, T2, R1 = "T1\tP 0 8\tAda Lund", "T2\tF 15 20\tDelta", "R1\tleads Arg1:T1 Arg2:T2"
 ROW = {"text": TEXT, "triples": [["Ada Lund", "leads", "Delta"]]}
 # name -> files, then (sentences, triples, counts of what was left out or changed) or what the refusal says
@@ -111,7 +112,7 @@ CASES: dict[str, tuple[dict, object]] = {
         brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"),
         (1, 1, {"no_relations": 2}),
     ),
-    "a blind DocRED": (lines({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no 'labels'"),
+    "a blind DocRED": (lines({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no relations"),
     "DocRED, partly without labels": (
         lines({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED),
         (1, 1, {"without_labels": 1}),
@@ -156,6 +157,59 @@ CASES: dict[str, tuple[dict, object]] = {
         {"a.json": json.dumps({TEXT: [["Ada", "leads", "Delta"], ["Ada", 1], []]})},
         (1, 1, {"malformed": 2}),
     ),
+    "tokens, ends that are the last one": (
+        lines({"tokens": WORDS, "entities": [{"start": 0, "end": 1, "text": "Ada Lund"}], "relations": [[0, "is", 0]]}),
+        (1, 1, {"other_names": 2}),
+    ),
+    "an id that no entity has": (
+        lines({"text": TEXT, "entities": [{"id": 7, "text": "Ada Lund"}], "relations": [[7, "leads", 0]]}),
+        "the object is 0, expected the 'id' of one of 1 entities",
+    ),
+    "an object with an empty name": (
+        lines({"text": TEXT, "triples": [{"subject": "", "relation": "leads", "object": "Delta"}]}),
+        'the subject of .* is "", expected a string',
+    ),
+    "an empty cell": (table(HEAD, GOOD, [TEXT, "Ada Lund", "leads", ""]), 'the object of .* is "", expected a string'),
+    "no relation in a span's triple": (
+        lines({"text": TEXT, "triples": [{"subject": {"text": "Ada"}, "relation": "", "object": {"text": "Delta"}}]}),
+        (1, 0, {"pairs_without_relation": 1}),
+    ),
+    "triples under two names": (
+        lines({"text": TEXT, "triples": [], "relations": ROW["triples"]}),
+        (1, 0, {"other_lists": 1}),
+    ),
+    "texts without a character": (lines(ROW, {"text": " ", "triples": []}), (2, 1, {"empty_texts": 1})),
+    "null for a text": (lines({"text": None, "triples": []}), "the text is null, expected a string"),
+    "a relation that is a number": (lines({"text": TEXT, "triples": [["Ada", 3, "Delta"]]}), "the relation 3, expect"),
+    "a triple with its score": (lines({"text": TEXT, "triples": [["Ada", "leads", "Delta", 0.9]]}), "expected a tri"),
+    "a span that runs backwards": (
+        lines({"text": TEXT, "triples": [{"subject": [8, 0], "relation": "leads", "object": "Delta"}]}),
+        r"the subject span \[8, 0\) is outside the text",
+    ),
+    "offsets of characters in a list of tokens": (
+        lines({"tokens": WORDS, "triples": [{"subject": [0, 8], "relation": "leads", "object": [15, 20]}]}),
+        r"the subject span \[0, 8\) is outside the text of 4 tokens",
+    ),
+    "DocRED, a mention beyond its sentence": (
+        lines({**DOCRED, "sents": [["Ada", "leads"], ["Delta"]]}),
+        r"the span \[2, 3\) is outside sentence 0 of 2 tokens",
+    ),
+    "DyGIE without relations": (lines(DYGIE), "no sentence is left, 1 documents have no relations"),
+    "brat, a negation": (brat(TEXT, T1, T2, R1, "A1\tNegated R1"), (1, 1, {"attributes": 1})),
+    "brat, nothing annotated": (brat(TEXT), (1, 0, {"empty_annotations": 1})),
+    "OpenIE 5, further objects": (
+        lines({"sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": PARTS}}),
+        (1, 1, {"further_objects": 1}),
+    ),
+    "LangExtract, half a relation": (
+        lines({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"subject": "Ada"}}]}),
+        (1, 0, {"no_object": 1}),
+    ),
+    "GLiNER2, half a pair": (lines({"text": TEXT, "relation_extraction": {"leads": [["Ada"]]}}), "expected a head"),
+    "ReLiK, spans of tokens": (
+        lines({"text": TEXT, "spans": [], "triplets": [[[0, 2, "P", "Ada Lund"], "leads", [3, 4, "F", "Delta"], 1]]}),
+        "reads 'Ad', but the file says 'Ada Lund' of it; expected offsets in characters",
+    ),
     "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
     "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
     "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"),
@@ -188,6 +242,12 @@ def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
         assert text.startswith(f"{count} {KINDS[kind]}")
         assert kind == "malformed" or ", such as " in text
         assert len(corpus.report.examples.get(kind, ())) <= 2
+
+
+def test_a_text_without_annotations_beside_others_is_no_sentence(tmp_path):
+    write(tmp_path, brat(TEXT, T1, T2, R1) | {"b.txt": "It rains ."})
+    corpus = read_corpus(tmp_path)
+    assert (corpus.report.sentences, corpus.report.notes) == (1, {"not_annotated": 1})
 
 
 def test_an_annotator_is_chosen_by_name(tmp_path, capsys):

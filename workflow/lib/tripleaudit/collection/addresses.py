@@ -80,7 +80,7 @@ def store(address: str) -> tuple[Any, str]:
 
     if not is_remote(address):
         return fs.LocalFileSystem(), str(Path(address).absolute())
-    with told(address):
+    with explained(address):
         try:
             return fs.FileSystem.from_uri(address)
         except (lib.ArrowInvalid, lib.ArrowNotImplementedError):
@@ -101,7 +101,7 @@ def _of_fsspec(address: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def told(place: str) -> Iterator[None]:
+def explained(place: str) -> Iterator[None]:
     """Turn what a store says when it cannot be read or written into one sentence that names the place."""
     try:
         yield
@@ -178,7 +178,7 @@ def _remote_files(entry: str) -> list[TextFile]:
 
     fixed = entry.partition("*")[0].rpartition("/")[0] if "*" in entry else entry
     system, base = store(fixed)
-    with told(entry):
+    with explained(entry):
         info = system.get_file_info(base)
         if info.type == fs.FileType.NotFound:
             raise UserError(f"{entry}: no such file or folder; expected {EXPECTED}")

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 from pyarrow import fs
 
-from tripleaudit.collection.addresses import is_remote, store, told
+from tripleaudit.collection.addresses import explained, is_remote, store
 from tripleaudit.collection.reading import Block
 from tripleaudit.errors import UserError
 from tripleaudit.files import MANIFEST, atomic_write, plain_row
@@ -60,7 +60,7 @@ class Target:
         found = set()
         for folder in (BLOCKS, LINES):
             system, path = store(self.path(folder))
-            with told(self.place):
+            with explained(self.place):
                 files = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
             found |= {f"{folder}/{item.base_name}" for item in files}
         return found
@@ -68,7 +68,7 @@ class Target:
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file, None where it is missing."""
         system, path = store(self.path(name))
-        with told(self.path(name)):
+        with explained(self.path(name)):
             if system.get_file_info(path).type != fs.FileType.File:
                 return None
             with system.open_input_stream(path) as stream:
@@ -85,12 +85,12 @@ class Target:
                 stream.write(data)
             return
         system, path = store(self.path(name))
-        with told(self.path(name)), system.open_output_stream(path) as stream:
+        with explained(self.path(name)), system.open_output_stream(path) as stream:
             stream.write(data)  # stores show an object when it is closed
 
     def remove(self, name: str) -> None:
         system, path = store(self.path(name))
-        with told(self.path(name)):
+        with explained(self.path(name)):
             system.delete_file(path)
 
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from tripleaudit.collection.addresses import TextFile, kind, packing, store, told
+from tripleaudit.collection.addresses import TextFile, explained, kind, packing, store
 from tripleaudit.corpora.corpus import half_character
 from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
 from tripleaudit.errors import UserError
@@ -224,7 +224,7 @@ def _rows(file: TextFile, reading: Reading, meter: Meter, first: Block | None = 
     before = first.first - 1 if first else 0
     packed, what = packing(file.name), kind(file.name)
     system, path = store(file.place)
-    with told(file.name):
+    with explained(file.name):
         if what == "parquet":
             with system.open_input_file(path) as raw:
                 for record in _of_parquet(file.name, raw, reading, before):

@@ -126,9 +126,9 @@ def _own(args: argparse.Namespace):
     for path, format in zip(args.source, formats, strict=True):
         options = {"split": args.split} if format == "datasets" else {}
         members += read_raw(path, format, occurrence=args.occurrence, columns=columns, **options)
-    odd = [one for member in members for one in member.odd]
+    left_out = [one for member in members for one in member.left_out]
     for member in members:
-        member.odd = []
+        member.left_out = []
     if args.divide:
         parts = _pairs("--divide", args.divide.split(","))
         try:
@@ -140,7 +140,7 @@ def _own(args: argparse.Namespace):
         members = split_corpus(members, weights, args.seed)[args.part]
     kept = of_relations(members, args.only_relation, ", ".join(args.source), args.some_absent)
     if kept:  # what reading left out is said of every part
-        kept[0].odd = odd
+        kept[0].left_out = left_out
     found = build_corpus(
         map(uncased, kept[: args.limit]) if args.uncased else kept[: args.limit],
         source=", ".join(args.source),

@@ -47,7 +47,7 @@ class RawSentence:
         listed: number of triples listed, where ``triples`` repeats one of them for each of its places.
         malformed: number of listed items that are no triples and were left out.
         notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
-        odd: what was left out or changed here, or before it in the file.
+        left_out: what was left out or changed here, or before it in the file.
     """
 
     id: str
@@ -58,7 +58,7 @@ class RawSentence:
     listed: int | None = None
     malformed: int = 0
     notes: dict[str, int] = field(default_factory=dict)
-    odd: list["LeftOut"] = field(default_factory=list)
+    left_out: list["LeftOut"] = field(default_factory=list)
 
 
 class LeftOut(NamedTuple):
@@ -194,8 +194,8 @@ def build_corpus(
         ids.add(name)
         if name != item.id:
             note("renamed_ids", f"{item.where} ({item.id})")
-        for odd in (*item.odd, *_odd_names(item)):
-            note(*odd)
+        for one in (*item.left_out, *_odd_names(item)):
+            note(*one)
         sentences.append(Sentence(name, item.text, tuple(triples)))
         texts.add(item.text)
         unique.update(strings)
@@ -245,7 +245,7 @@ def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Ite
             yield last
         last = item
     if last is not None:
-        last.odd += gone
+        last.left_out += gone
         yield last
     elif gone:
         counts = Counter(one.kind for one in gone)
@@ -254,7 +254,9 @@ def with_left_out(found: Iterable[RawSentence | LeftOut], source: object) -> Ite
 
 
 def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
-    """Yield what of a sentence's triples is a missing value rather than a name."""
+    """Yield what of a sentence is missing rather than a text or a name."""
+    if not item.text.strip():
+        yield LeftOut("empty_texts", item.where)
     for triple in item.triples:
         if not (triple.subject.strip() and triple.object.strip()):
             yield LeftOut("empty_names", f"{item.where}: {triple[:3]}")
@@ -353,9 +355,7 @@ def uncased(item: RawSentence) -> RawSentence:
         )
         for t in item.triples
     ]
-    return RawSentence(
-        item.id, plain(item.text), triples, item.where, item.entities, item.listed, item.malformed, item.notes, item.odd
-    )
+    return replace(item, text=plain(item.text), triples=triples)
 
 
 def plain(text: str) -> str:

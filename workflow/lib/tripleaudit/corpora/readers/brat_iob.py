@@ -29,6 +29,9 @@ def texts(path: Path) -> Rows:
     """Yield the lines of the texts that are not blank; ids are the file's name and the number of the line."""
     for file in sorted(path.glob("*.ann")) if path.is_dir() else [path.with_suffix(".ann")]:
         yield from _lines_of(file)
+    for text in sorted(path.glob("*.txt")):
+        if not text.with_suffix(".ann").exists():
+            yield text.name, LeftOut("not_annotated", str(text))
 
 
 def _lines_of(file: Path) -> Rows:
@@ -52,8 +55,9 @@ def _lines_of(file: Path) -> Rows:
                 entities[match[1]] = {"start": edges[0], "end": edges[-1], "type": match[2], "pieces": len(edges) // 2}
             elif match := _RELATION.fullmatch(line):
                 relations.append({"r": match[1], "s": match[2], "o": match[3], "where": where})
-            elif line[:1] in ("E", "*"):
-                gone.append(LeftOut("no_relations", f"{where}: {line.strip()}"))
+            elif line[:1] in ("E", "*", "A"):
+                kind = "attributes" if line[0] == "A" else "no_relations"
+                gone.append(LeftOut(kind, f"{where}: {line.strip()}"))
             elif line[:1] in ("T", "R"):
                 raise UserError(f"{where}: expected 'T1<tab>Type start end<tab>text' or 'R1<tab>Type Arg1:T1 Arg2:T2'")
     for one in relations:
@@ -64,6 +68,7 @@ def _lines_of(file: Path) -> Rows:
         one["cut"] = max(entities[one["s"]]["pieces"], entities[one["o"]]["pieces"]) > 1
     whole = [one for one in relations if not one["cut"]]
     gone += [LeftOut("in_pieces", one["said"]) for one in relations if one["cut"]]
+    gone += [] if file.stat().st_size else [LeftOut("empty_annotations", str(file))]
     start = 0
     for number, line in enumerate(_LINE.findall(text), 1):
         end, name = start + len(line.rstrip("\r\n")), f"{file.stem}-{number}"

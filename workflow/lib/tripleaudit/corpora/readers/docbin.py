@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Rows
 from tripleaudit.errors import UserError
@@ -31,9 +32,12 @@ def documents(path: Path) -> Rows:
         )
     for number, document in enumerate(found, 1):
         where = f"{path} document {number}"
+        if RELATIONS not in document.user_data:
+            yield where, LeftOut("not_annotated", where)
+            continue
         places = {entity.start: place for place, entity in enumerate(document.ents)}
         triples = []
-        for pair, relation in _pairs(document.user_data.get(RELATIONS), where):
+        for pair, relation in _pairs(document.user_data[RELATIONS], where):
             for start in pair:
                 if start not in places:
                     raise UserError(f"{where}: {relation} points to token {start}, where no entity begins")

@@ -79,6 +79,9 @@ def parts_of(path: Path) -> Rows:
     """Yield the sentences of documents; ids are the document's key and the sentence's place in it."""
     for where, value in read_objects(path):
         name, begin = take(value, "doc_key", str, where), 0
+        if value.get("relations") is None:
+            yield where, LeftOut("without_labels", where)
+            continue
         relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
         parts = items(value, "sentences", list, where)
         for key, found in (("relations", relations), ("ner", ner)):

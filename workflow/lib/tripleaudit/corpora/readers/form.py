@@ -45,7 +45,7 @@ def form(
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
         rows: ``(path) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
         plain: ``(row, where, annotator) -> row`` with these columns, of one that has another shape, or what is left
-            out of it. A row says under ``odd`` what else is to be known of it.
+            out of it. A row says under ``left_out`` what else is to be known of it.
         people: whether several may have annotated a text, of whom ``annotator`` names one.
         none: relations that say that there is none, which are counted.
         columns: role -> column.

@@ -41,8 +41,10 @@ def _is_triple(row: Any) -> bool:
 
 
 def by_text(probe: Probe) -> bool:
-    """Whether a file is an object of lists."""
-    return probe.first == "{" and bool(probe.value) and all(isinstance(rows, list) for rows in probe.value.values())
+    """Whether a file is an object of lists of lists."""
+    found = [*probe.value.values()] if probe.first == "{" else []
+    lists = all(isinstance(rows, list) and all(isinstance(row, list) for row in rows) for rows in found)
+    return bool(found) and lists
 
 
 def guess_order(path: str | Path) -> str:

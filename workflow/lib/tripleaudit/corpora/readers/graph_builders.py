@@ -45,8 +45,9 @@ def extracted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
     """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
     if at(row, "extraction.arg2s.0") is ABSENT:
         return LeftOut("no_object", where)
+    more = {} if at(row, "extraction.arg2s.1") is ABSENT else {"left_out": LeftOut("further_objects", where)}
     ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
-    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}
+    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}, **more}
 
 
 # OpenIE 5: one extraction a row
@@ -84,7 +85,11 @@ def units(path: Path) -> Rows:
     for where, row in read(path / f"relationships.{ending}"):
         listed = row.get("text_unit_ids")
         for name in listed.strip("[]").replace("'", "").split() if isinstance(listed, str) else listed or ():
-            found.setdefault(str(name).strip(","), []).append({key: take(row, key, str, where) for key in EDGE})
+            edge, name = {key: take(row, key, str, where) for key in EDGE}, str(name).strip(",")
+            if name in found:
+                found[name].append(edge)
+            else:
+                yield where, LeftOut("unknown_units", f"{where}: {name}")
     for name, row in texts.items():
         yield f"{path} {name}", {"id": name, "text": row["text"], "relationships": found[name]}
 
@@ -103,15 +108,17 @@ ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
-    links = []
+    links, gone = [], {}
     for one in items(row, "extractions", dict, where):
         attributes = one.get("attributes") or {}
+        if sum(bool(attributes.get(end)) for ends in ARGUMENTS for end in ends) == 1:
+            gone = {"left_out": LeftOut("no_object", f"{where}: {shown(attributes)}")}
         for subject, object_ in ARGUMENTS:
             if attributes.get(subject) and attributes.get(object_):
                 relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
                 links.append({"s": attributes[subject], "r": relation, "o": attributes[object_]})
                 break
-    return {"id": row.get("document_id"), "text": row.get("text"), "links": links}
+    return {"id": row.get("document_id"), "text": row.get("text"), "links": links, **gone}
 
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes

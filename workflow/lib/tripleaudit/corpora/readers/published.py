@@ -28,7 +28,7 @@ ENTITY_RELATION = form(
     "entity-relation", order=9, keys=("tokens", "entities", "relations"),
     detects=lambda probe: {"tokens", "relations"} <= probe.value.keys(),
     id=("orig_id", "id"), tokens="tokens", triples="relations", subject="head", relation="type", object="tail",
-    entities="entities", start="start", end="end", type="type",
+    entities="entities", start="start", end="end", type="type", name="text",
 )  # fmt: skip
 
 # WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
@@ -227,7 +227,7 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
     kept = [one for one in made if not one.get("was_cancelled")]
     if not kept:
         return LeftOut("skipped" if made else "not_annotated", where)
-    several = {"odd": LeftOut("several_annotators", where)} if len(kept) > 1 and not annotator else {}
+    several = {"left_out": LeftOut("several_annotators", where)} if len(kept) > 1 and not annotator else {}
     if annotator:
         kept = [one for one in kept if annotator in _names_of(one.get("completed_by"))]
         if not kept:

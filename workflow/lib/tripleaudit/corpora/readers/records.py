@@ -63,17 +63,17 @@ class Columns(Section):
     type: Text | None = None
     """The type of an entity, where it is an object."""
     subject_start: Text | None = None
-    """The first position of the subject, beside it."""
+    """The first position of the subject, next to it."""
     subject_end: Text | None = None
-    """The last position of the subject, beside it."""
+    """The last position of the subject, next to it."""
     subject_type: Text | None = None
-    """The type of the subject, beside it."""
+    """The type of the subject, next to it."""
     object_start: Text | None = None
-    """The first position of the object, beside it."""
+    """The first position of the object, next to it."""
     object_end: Text | None = None
-    """The last position of the object, beside it."""
+    """The last position of the object, next to it."""
     object_type: Text | None = None
-    """The type of the object, beside it."""
+    """The type of the object, next to it."""
     rows: Text | None = None
     """Where in a JSON object the list of rows stands."""
     order: Annotated[str, among(ORDERS)] = "sro"
@@ -263,7 +263,7 @@ class Mapped:
                         "one text in all its rows"
                     )
                 known.triples += sentence.triples
-                known.odd += sentence.odd
+                known.left_out += sentence.left_out
         yield from joined.values()
 
     def _key(self, row: dict[str, Any], sentence: RawSentence) -> tuple[str, str]:
@@ -281,7 +281,7 @@ class Mapped:
         listed = _decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
         entities = None if listed is ABSENT else listed if isinstance(listed, list) else []
         here = Arguments(self, text, offsets, entities or [], where)
-        here.odd += [row["odd"]] if isinstance(row.get("odd"), LeftOut) else []
+        here.left_out += [row["left_out"]] if isinstance(row.get("left_out"), LeftOut) else []
         found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row])]
         name = self.find(row, "id")
         return RawSentence(
@@ -291,14 +291,16 @@ class Mapped:
             where,
             entities=None if entities is None else len(entities),
             notes={"pairs_without_relation": 0} if self.declared and self.none else {},
-            odd=here.odd,
+            left_out=here.left_out,
         )
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
         if triples is None:
-            here.odd.append(LeftOut("null_triples", here.where))
+            here.left_out.append(LeftOut("null_triples", here.where))
         triples = _decoded(triples)
+        others = [name for name in self.names["triples"] if not triples and _triples_at(row, name)]
+        here.left_out += [LeftOut("other_lists", f"{here.where}: {name!r}") for name in others]
         if isinstance(triples, dict):  # a list of objects as an object of lists
             triples = _turned(triples)
         if not isinstance(triples, list):
@@ -341,7 +343,7 @@ class Arguments:
 
     def __init__(self, mapped: Mapped, text: str, offsets: list[tuple[int, int]] | None, entities: list, where: str):
         self.mapped, self.text, self.offsets, self.where, self.entities = mapped, text, offsets, where, entities
-        self.odd: list[LeftOut] = []
+        self.left_out: list[LeftOut] = []
         self.keys = {}
         for entity in entities:
             key = mapped.find(entity, "key") if isinstance(entity, dict) else ABSENT
@@ -356,7 +358,7 @@ class Arguments:
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
         if isinstance(item, list | tuple):
-            if len(item) != 3 or all(isinstance(part, str) and not self._is_key(part) for part in item):
+            if len(item) != 3 or not mapped.none and not self.keys:
                 return string_triple(item, where, mapped.order)
             parts = dict(zip(mapped.order, item, strict=True))
             subject, relation, object_ = parts["s"], parts["r"], parts["o"]
@@ -366,12 +368,12 @@ class Arguments:
             raise UserError(f"{where}: a triple is {shown(item)}, expected an object or a list")
         said = f"{where}: {shown([subject, relation, object_])}"
         if relation in mapped.none:
-            self.odd.append(LeftOut("pairs_without_relation", said))
+            self.left_out.append(LeftOut("pairs_without_relation", said))
             return None
         if all(
             isinstance(part, str) and (part in MISSING or not part.strip()) for part in (subject, relation, object_)
         ):
-            self.odd.append(LeftOut("missing_values", said))
+            self.left_out.append(LeftOut("missing_values", said))
             return None
         if not isinstance(relation, str) or not relation.strip():
             state = "has no relation" if relation in (ABSENT, "") else f"has the relation {shown(relation)}"
@@ -385,9 +387,9 @@ class Arguments:
         return isinstance(value, str | int) and value in self.keys
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
-        mapped, where, beside = self.mapped, self.where, item if isinstance(item, dict) else {}
-        type_ = mapped.type_of(beside, f"{role}_type", where)
-        start, end = (mapped.need(beside, f"{role}_{edge}", where) for edge in ("start", "end"))
+        mapped, where, fields = self.mapped, self.where, item if isinstance(item, dict) else {}
+        type_ = mapped.type_of(fields, f"{role}_type", where)
+        start, end = (mapped.need(fields, f"{role}_{edge}", where) for edge in ("start", "end"))
         if start not in (ABSENT, None, ""):
             named = value if isinstance(value, str) else None
             return self.span(start, None if end in (ABSENT, None, "") else end, named, role, type_)
@@ -397,7 +399,7 @@ class Arguments:
             mapped.declared and not isinstance(value, dict) and {"key", "start"} <= mapped.names.keys()
         ):
             value = self._listed(value, role)
-        if isinstance(value, str):
+        if isinstance(value, str) and (value or mapped.declared or not fields):
             return Argument(value, None, type_)
         if isinstance(value, dict):
             start, end = (mapped.need(value, edge, where) for edge in ("start", "end"))
@@ -428,7 +430,7 @@ class Arguments:
         return self.entities[value]
 
     def _spelt(self, name: str, places: Any, type_: str | None) -> Argument:
-        """Return a name as the sentence spells it at its places (OpenNRE keeps names lower-cased beside ``pos``)."""
+        """Return a name as the sentence spells it at its places (OpenNRE keeps names lower-cased next to ``pos``)."""
         if self.offsets and isinstance(places, list) and len(places) == 2 and all(type(edge) is int for edge in places):
             first, last = places
             if 0 <= first < last <= len(self.offsets):
@@ -438,7 +440,7 @@ class Arguments:
         return Argument(name, None, type_)
 
     def span(self, start: Any, end: Any, name: str | None, role: str, type_: str | None) -> Argument:
-        """Return the string and first character of a span; of a name beside it, the text has to be the same."""
+        """Return the string and first character of a span; of a name next to it, the text has to be the same."""
         first, last = (_whole(edge) for edge in (start, end))
         if end is None and first is not None and name is not None and self.offsets is None:
             last = first + len(name)
@@ -455,8 +457,8 @@ class Arguments:
             said = f"{self.where}: the {role} span {edges} reads {found!r}, but the file says {name!r} of it"
             if self.offsets is None:
                 raise UserError(f"{said}; expected offsets in characters of the text")
-            if name.casefold() != found.casefold():
-                self.odd.append(LeftOut("other_names", said))
+            if name.casefold() != found.casefold() and role != "entity":
+                self.left_out.append(LeftOut("other_names", said))
         return Argument(found, first, type_)
 
 
@@ -480,6 +482,12 @@ def _decoded(value: Any) -> Any:
     return value
 
 
+def _triples_at(row: dict[str, Any], name: str) -> bool:
+    """Whether a list of what may be triples stands under another name."""
+    found = row.get(name)
+    return isinstance(found, list) and any(isinstance(item, dict | list) for item in found)
+
+
 def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:
     lists = [value for value in columns.values() if isinstance(value, list)]
     if len(lists) != len(columns) or len({len(value) for value in lists}) > 1:
@@ -493,7 +501,7 @@ def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator
     return mapped.sentences(read_rows(path, mapped.given.get("rows")))
 
 
-OWN = {"text": "text", "triples": "triples"}
+OWN = {"text": ("text",), "triples": USUAL["triples"]}
 
 
 def read_own(path: str | Path) -> Iterator[RawSentence | LeftOut]:
