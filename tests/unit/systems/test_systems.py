@@ -226,7 +226,7 @@ BAD = {
     "a wrong place": (
         '[print(\'{"triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": null, "end": null, "text": "x"}}]}\') for _ in range(3)]',
-        "sentence 'a'.*reads 'Ada', expected 'Bob'",
+        "sentence 'a'.*reads 'Ada', but the file says 'Bob'",
     ),
     "half a character": (
         '[print(\'{"triples": [["\\\\ud800", "r", "x"]]}\') for _ in range(3)]',
@@ -404,7 +404,7 @@ BAD_FILES = {
     "a wrong place": (
         '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": 8, "end": 12, "text": "here"}}]}',
-        "reads 'Not', expected 'Bob'",
+        "reads 'Not', but the file says 'Bob'",
     ),
 }
 

@@ -180,7 +180,7 @@ def _label(name: str) -> str:
 
 
 def _part(title: str, scores: dict[str, dict[str, Any]]) -> list[str]:
-    width = max(16, *(len(name) + 2 for name in scores))
+    width = max([16, *(len(name) + 2 for name in scores)])
     head = f"{'Sentences':>9}{'Precision':>22}{'Recall':>22}{'F1':>22}{'Correct':>9}{'Predicted':>11}{'Gold':>7}"
     lines = [f"{title:<{width}}{head}"]
     for name, score in scores.items():

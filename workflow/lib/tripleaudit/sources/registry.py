@@ -263,10 +263,7 @@ def model(name: str) -> Model:
     Raises:
         UserError: no model has this name.
     """
-    known = models()
-    if name not in known:
-        raise UserError(f"model {name!r} is not registered, expected one of {', '.join(known)}")
-    return known[name]
+    return _known("model", name, models())
 
 
 def find_model(name: str) -> Model:
@@ -286,10 +283,13 @@ def corpus(name: str) -> RegisteredCorpus:
     Raises:
         UserError: no corpus has this name.
     """
-    known = corpora()
-    if name not in known:
-        raise UserError(f"corpus {name!r} is not registered, expected one of {', '.join(known)}")
-    return known[name]
+    return _known("corpus", name, corpora())
+
+
+def _known(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
+    if name not in entries:
+        raise UserError(f"{kind} {name!r} is not registered, expected one of {', '.join(entries)}")
+    return entries[name]
 
 
 def raw_file(name: str) -> RawFile:

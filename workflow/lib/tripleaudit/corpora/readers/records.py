@@ -358,7 +358,7 @@ class Arguments:
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
         if isinstance(item, list | tuple):
-            if len(item) != 3 or not mapped.none and not self.keys:
+            if len(item) != 3 or mapped.declared and "relation" not in mapped.names:
                 return string_triple(item, where, mapped.order)
             parts = dict(zip(mapped.order, item, strict=True))
             subject, relation, object_ = parts["s"], parts["r"], parts["o"]
