@@ -3,7 +3,6 @@ import html.parser
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,11 @@ from tripleaudit.report.glance import findings, matrix
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.page import script_json, unbroken
 from tripleaudit.report.study_files import StudyFacts, find_files
-from tripleaudit.report.table_files import Links, TableFile, load_table
+from tripleaudit.report.table_files import Links, compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.render.json_form import read_table
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 pytestmark = pytest.mark.xdist_group("report")
@@ -125,7 +125,7 @@ def test_notes_stand_once_and_tables_can_be_copied(study, written):
 
 
 def test_every_score_leads_to_its_sentences(study, written, data):
-    table = load_table(study / "tables/type-f1.json").table
+    table = read_table(study / "tables/type-f1.json")
     unseen = table.cell("CasRel", "Unseen")
     address = "#sentences?set=demo%2Foriginal&amp;system=casrel%2Fnz&amp;stratum=unseen"
     assert f'<a href="{address}" title="' in written
@@ -143,14 +143,14 @@ def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_res
     # eight unseen sentences are too few for the first screen
     assert heads == [["t-type-f1", "t-end-to-end"], ["t-type-f1", "t-training-time"]]
     assert front.count('<svg class="mark"') >= 4
-    fraction = load_table(study / "tables/end-to-end.json").table.find("F1", training="nz", testing="wz")[0]
+    fraction = read_table(study / "tables/end-to-end.json").find("F1", training="nz", testing="wz")[0]
     assert fraction.full == 1 and f'">{100 * fraction.value:.1f}<' in front
     assert "triple-types" not in front + folded
     assert written.index("<details><summary>More questions and systems") < written.rindex('class="matrix"')
 
 
 def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
-    lead = load_table(study / "tables/type-f1.json").table.lead
+    lead = read_table(study / "tables/type-f1.json").lead
     told = written.partition('class="findings"')[2].partition("</ul>")[0]
     assert lead and 1 <= told.count("<li>") <= 5
     assert unbroken(lead.partition(". With")[0].removesuffix(".")) in told
@@ -171,17 +171,17 @@ def test_without_leading_sentences_the_first_answers_stand_on_the_first_screen()
 
 
 def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):
-    of = {**(load_table(study / "tables/type-f1.json").table.rows[0].cells[0].of or {})}
+    of = {**(read_table(study / "tables/type-f1.json").rows[0].cells[0].of or {})}
     rows = [Row("CasRel", (Cell(3.5, of=of),)), Row("Other", (Cell(4.5, of={**of, "extractor": "other"}),))]
     own = Table("per-second", "Speed.", [Column("Sentences")], rows)
-    found = matrix([load_table(study / "tables/type-f1.json").table, own])
+    found = matrix([read_table(study / "tables/type-f1.json"), own])
     assert found.heads[-1] == ("per-second", "Sentences")
     assert found.rows["Demo", "CasRel"]["per-second", "Sentences"].value == 3.5
     assert ("Demo", "other") in found.rows
 
 
 def test_a_number_stands_in_the_row_of_its_own_corpus(study):
-    of = load_table(study / "tables/type-f1.json").table.rows[0].cells[0].of
+    of = read_table(study / "tables/type-f1.json").rows[0].cells[0].of
     minutes = Column("Minutes")
     scores = Table("scores", "", [Column("F1")], [Row("CasRel", (Cell(9.0, of={**of, "corpus": "nyt"}),)),
                                                   Row("CasRel", (Cell(8.0, of=of),))])  # fmt: skip
@@ -310,7 +310,7 @@ def test_plots_stand_beside_their_tables_with_what_to_see(study, written, tmp_pa
         make_report(find_files(tmp_path / "s"), StudyFacts("s"), tmp_path / "r.html")
     drawn = data_of(written, "charts")["t-type-f1"]
     assert drawn["layer"][1]["encoding"]["x"]["scale"]["domain"] == [0, 100]
-    table = load_table(study / "tables/type-f1.json").table
+    table = read_table(study / "tables/type-f1.json")
     values = {(one["row"], one["series"]): one["value"] for one in drawn["data"]["values"]}
     assert values["CasRel", "F1"] == pytest.approx(table.cell("CasRel", "F1").value, abs=1e-3)
     assert all(one["href"].startswith("#sentences?") for one in drawn["data"]["values"])
@@ -426,13 +426,13 @@ def test_tables_of_others_are_refused(tmp_path):
     for text in ('{"name": "x"}', "[]", '{"rows": [{"label": "a"}], "columns": []}'):
         path.write_text(text, encoding="utf-8")
         with pytest.raises(UserError, match="not a table of this program"):
-            load_table(path)
+            read_table(path)
 
 
 def test_differences_to_reported_values_are_summed_up():
     cells = [(Cell(1.0, reported="2"),), (Cell(4.0, reported="2"),), (Cell(),)]
     table = Table("x", "", [Column("F1")], [Row(str(place), one) for place, one in enumerate(cells)])
-    assert TableFile(Path("x.json"), table).compared == (
+    assert compared(table) == (
         "2 reported values stand beside the measured ones; half of the absolute differences are at most 1.5, the "
         "greatest difference is +2 (in the table's unit)."
     )

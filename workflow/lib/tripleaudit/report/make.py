@@ -14,7 +14,8 @@ from tripleaudit.report.origin import origin_of
 from tripleaudit.report.page import PLOTS, page
 from tripleaudit.report.sections import Plot, Section
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
-from tripleaudit.report.table_files import Links, load_table
+from tripleaudit.report.table_files import Links
+from tripleaudit.tables.render.json_form import read_table
 
 log = logging.getLogger(__name__)
 
@@ -32,19 +33,18 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     """
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
-    tables = sorted(map(load_table, files.tables), key=lambda file: (file.table.order, file.name))
+    tables = sorted(map(read_table, files.tables), key=lambda table: (table.order, table.name))
     drawn, folder = _plots(files), Path(facts.folder or files.study)
     sections = []
-    for file in tables:
-        beside = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == file.name]
-        again = command(facts, folder / f"tables/{file.name}.md")
-        sections.append(Section(file.table, file.compared, again, beside))
+    for table in tables:
+        plots = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == table.name]
+        sections.append(Section(table, command(facts, folder / f"tables/{table.name}.md"), plots))
     predicted = files.predicted
     text = page(
         facts,
         origin_of(files.provenance),
         command(facts, folder / "report.html"),
-        glance.matrix(file.table for file in tables),
+        glance.matrix(tables),
         sections,
         list(drawn.values()),
         browser_data(predicted, max_bytes) if predicted else None,

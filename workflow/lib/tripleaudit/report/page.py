@@ -16,6 +16,7 @@ from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import Origin
 from tripleaudit.report.sections import Plot, Section, share
 from tripleaudit.report.study_files import StudyFacts
+from tripleaudit.report.table_files import compared
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render import escape
@@ -127,6 +128,7 @@ def page(
             scripts=list(map(Markup, (*scripts, _asset("page.js")))),
             address=address,
             asset=lambda name: Markup(_asset(name)),
+            compared=compared,
             on_scale=on_scale,
             rests_on=rests_on,
             script_json=lambda value: Markup(script_json(value)),

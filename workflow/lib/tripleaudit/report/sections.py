@@ -27,7 +27,6 @@ class Section:
 
     Attributes:
         table: its table, with question and answer.
-        compared: one line on reported values, may be empty.
         command: that makes the table again.
         plots: further plots.
         chart: whether the page draws the table's own scores.
@@ -35,7 +34,6 @@ class Section:
     """
 
     table: Table
-    compared: str
     command: str
     plots: list[Plot]
     chart: bool = False

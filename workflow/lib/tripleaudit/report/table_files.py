@@ -1,57 +1,26 @@
-"""Tables as the workflow wrote them, the links of their numbers, and how far they are from reported values."""
+"""The links of a table's numbers to the sentences behind them, and how far they are from reported values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import median
 from urllib.parse import urlencode
 
 from tripleaudit.report.answered import answered
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.render.json_form import read_table
 
 
-@dataclass(frozen=True)
-class TableFile:
-    """One table of the study.
-
-    Attributes:
-        path: of the JSON file.
-        table: what it holds.
-    """
-
-    path: Path
-    table: Table
-
-    @property
-    def name(self) -> str:
-        """The file's stem."""
-        return self.path.stem
-
-    @property
-    def compared(self) -> str:
-        """One sentence on how the measured values lie to those of the papers, empty without any."""
-        found = [cell.difference for row in self.table.rows for cell in row.cells if cell.difference is not None]
-        if not found:
-            return ""
-        sizes = sorted(map(abs, found))
-        count = len(sizes)
-        middle = (sizes[(count - 1) // 2] + sizes[count // 2]) / 2
-        plural = "value" if count == 1 else "values"
-        return (
-            f"{count} reported {plural} stand beside the measured ones; half of the absolute differences are at most "
-            f"{middle:.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's unit)."
-        )
-
-
-def load_table(path: str | Path) -> TableFile:
-    """Read ``NAME.json``.
-
-    Raises:
-        UserError: the file is missing or is not a table of this program.
-    """
-    return TableFile(Path(path), read_table(path))
+def compared(table: Table) -> str:
+    """Return one sentence on how the measured values lie to those of the papers, empty without any."""
+    found = [cell.difference for cell in table.cells if cell.difference is not None]
+    if not found:
+        return ""
+    plural = "value" if len(found) == 1 else "values"
+    return (
+        f"{len(found)} reported {plural} stand beside the measured ones; half of the absolute differences are at most "
+        f"{median(map(abs, found)):.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's unit)."
+    )
 
 
 ENTITIES = ("needles", "needles-untouched", "parts", "iterations", "calls")  # measured by entities in documents

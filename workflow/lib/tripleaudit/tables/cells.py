@@ -1,9 +1,12 @@
 """A paper-style table as data: what every builder returns, every renderer takes and every answer is made from."""
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tripleaudit.errors import UserError
+from tripleaudit.scoring.bootstrap import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,30 @@ class Cell:
     cases: int | None = None
     full: float | None = None
 
+    @classmethod
+    def mean(cls, values: Sequence[float], interval: Interval | None = None, scale: float = 100, **more: Any) -> "Cell":
+        """Return the mean over seeds of values in another unit, as fractions, with its deviation; a gap without any."""
+        return cls(
+            value=statistics.fmean(values) * scale if values else None,
+            sd=statistics.stdev(values) * scale if len(values) > 1 else None,
+            low=None if interval is None else interval.low * scale,
+            high=None if interval is None else interval.high * scale,
+            **more,
+        )
+
     @property
     def shown(self) -> str:
         """The value with its decimals, ``""`` for a gap."""
         if self.text is not None:
             return self.text
         return "" if self.value is None else number(self.value, self.digits)
+
+    @property
+    def interval(self) -> str:
+        """``[low, high]`` with the value's decimals, ``""`` without bounds."""
+        if self.low is None or self.high is None:
+            return ""
+        return f"[{number(self.low, self.digits)}, {number(self.high, self.digits)}]"
 
     def percent(self) -> "Cell":
         """Return a fraction in percent, as answers have it, without what a paper prints."""
@@ -129,9 +150,14 @@ class Table:
         return any(column.group for column in self.columns)
 
     @property
+    def cells(self) -> list[Cell]:
+        """All cells, row by row."""
+        return [cell for row in self.rows for cell in row.cells]
+
+    @property
     def full(self) -> float | None:
         """A perfect score in the unit of its scores, None for a table without any."""
-        return max((cell.full for row in self.rows for cell in row.cells if cell.full), default=None)
+        return max((cell.full for cell in self.cells if cell.full), default=None)
 
     def find(self, column: str = "", **of: str) -> list[Cell]:
         """Return the measured cells that are of something, such as ``stratum="unseen"``, in columns of a label."""

@@ -40,9 +40,9 @@ class Pair(NamedTuple):
     difference: Difference | None = None
 
     @property
-    def fall(self) -> float:
-        """The first value minus the second, in points, as the tables compute drops: before rounding."""
-        return round(self.first.value - self.second.value, self.first.digits)
+    def change(self) -> float:
+        """The second value minus the first, in points, as the tables compute drops: before rounding."""
+        return self.second.value - self.first.value
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -53,11 +53,19 @@ class Pair(NamedTuple):
         first, second = self.first, self.second
         if not (_spread(first) and _spread(second)):
             return None
-        change = second.value - first.value
         return (
-            change - math.hypot(second.value - second.low, first.high - first.value),
-            change + math.hypot(second.high - second.value, first.value - first.low),
+            self.change - math.hypot(second.value - second.low, first.high - first.value),
+            self.change + math.hypot(second.high - second.value, first.value - first.low),
         )
+
+    def points(self, signed: bool = False) -> str:
+        """``8.5 points [7.2, 9.8]``: the size of the change, or the change itself; its interval where it has one."""
+        sign, digits = -1 if self.change < 0 and not signed else 1, self.first.digits
+        size = f"{number(sign * self.change, digits)} points"
+        if self.bounds is None:
+            return size
+        low, high = sorted(sign * bound for bound in self.bounds)
+        return f"{size} [{number(low, digits)}, {number(high, digits)}]"
 
     @property
     def told(self) -> bool:
@@ -141,11 +149,11 @@ def contrast(
     )
 
 
-def doubt_of_training(cells: Iterable[Cell]) -> str:
+def doubt_of_training(cells: Iterable[Cell], training: str = "a training behind it") -> str:
     """Say, where it is so, that a training behind cells was still rising or that nobody knows; "" else."""
     said = {
-        UNFINISHED: f"A training behind it was still rising when it ended ({UNFINISHED}).",
-        UNSETTLED: f"Whether a training behind it was still rising is not known: too few evaluations ({UNSETTLED}).",
+        UNFINISHED: f"{training[0].upper()}{training[1:]} was still rising when it ended ({UNFINISHED}).",
+        UNSETTLED: f"Whether {training} was still rising is not known: too few evaluations ({UNSETTLED}).",
     }
     marks = "".join(cell.mark for cell in cells)
     return " ".join(text for mark, text in said.items() if mark in marks)
@@ -231,9 +239,9 @@ def _tie(pair: Pair) -> str:
     if pair.bounds is None:
         return values
     low, high = pair.bounds
-    change = f", a difference of {_points(pair, pair.second.value - pair.first.value, low, high)}"
+    change = f", a difference of {pair.points(signed=True)}{_seeds(pair)}"
     counted = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
-    size = abs(pair.second.value - pair.first.value)
+    size = abs(pair.change)
     if not counted or not size or (high - low) / 2 > size * MOST**0.5:
         return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
     needed = min(counted) * max(1.0, (high - low) / 2 / size) ** 2
@@ -245,12 +253,6 @@ def _rounded(number_: float) -> str:
     """Two digits, upwards: ``3,400``."""
     step = 10 ** max(0, len(str(int(number_))) - 2)
     return f"{math.ceil(number_ / step) * step:,}"
-
-
-def _points(pair: Pair, change: float, low: float, high: float) -> str:
-    digits = pair.first.digits
-    bounds = f"[{number(low, digits)}, {number(high, digits)}]"
-    return f"{number(change, digits)} points {bounds}{_seeds(pair)}"
 
 
 def _seeds(pair: Pair) -> str:
@@ -304,11 +306,11 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
 
 
 def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
-    most = max(pairs, key=lambda pair: abs(pair.fall))
+    most = max(pairs, key=lambda pair: abs(pair.change))
     if len(pairs) == 1:
         return f"For {most.name}, {what} is {two_values(most, first, second)}."
-    falls = [pair.fall for pair in pairs if pair.fall > 0]
-    rises = [-pair.fall for pair in pairs if pair.fall < 0]
+    falls = [-pair.change for pair in pairs if pair.change < 0]
+    rises = [pair.change for pair in pairs if pair.change > 0]
     parts = []
     if falls:
         parts.append(f"lower {second} than {first} in {len(falls)} of {len(pairs)} cases ({points_range(falls)})")
@@ -319,19 +321,13 @@ def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> st
 
 def two_values(pair: Pair, first: str, second: str) -> str:
     """``92.0 % on seen and 41.0 % on unseen triples: a gap of 51.0 points [44.1, 58.2], with one seed``."""
-    direction = "a gap" if pair.fall > 0 else "a gain"
-    size, digits = abs(pair.fall), pair.first.digits
-    points = f"{size:.{digits}f} points{_seeds(pair)}"
-    if pair.bounds is not None:
-        low, high = pair.bounds if pair.fall <= 0 else (-pair.bounds[1], -pair.bounds[0])
-        points = _points(pair, size, low, high)
-    return f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction} of {points}"
+    direction = f"{'a gap' if pair.change < 0 else 'a gain'} of {pair.points()}{_seeds(pair)}"
+    return f"{pair.first.shown} % {first} and {pair.second.shown} % {second}: {direction}"
 
 
 def bounded(cell: Cell) -> str:
-    """``64.3 % [51.8, 76.1]``, the value alone where it has no interval."""
-    bounds = "" if cell.low is None else f" [{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
-    return f"{cell.shown} %{bounds}"
+    """``64.3 % [51.8, 76.1]`` with the cell's mark, the value alone where it has no interval."""
+    return f"{cell.shown}{cell.mark} % {cell.interval}".strip()
 
 
 def _spread(cell: Cell) -> bool:

@@ -1,6 +1,5 @@
 """What a table is made from: scores as cells over seeds with intervals, audits, facts of trainings, and options."""
 
-import statistics
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,42 +109,35 @@ class ScoreIndex:
         """Return the mean over seeds with its deviation and interval; a gap where nothing was measured.
 
         The interval is the run's own one for one seed. For several seeds it is that of their mean over sentences and
-        runs, which needs the per-sentence counts.
+        runs, which needs the per-sentence counts, as does the F1 of several strata together (with ``+`` between them).
         """
         rows = self._values.get((run, stratum, matching, metric), {})
         if not rows:
-            return Cell(digits=digits)
-        values = [rows[seed].value for seed in sorted(rows, key=_seed_order)]
-        low, high = self._bounds(run, stratum, matching, metric, rows)
-        return Cell(
-            value=statistics.fmean(values) * scale,
+            return self._pooled(run, stratum, matching) if "+" in stratum else Cell(digits=digits)
+        interval = self._interval(run, stratum, matching, metric, rows)
+        return Cell.mean(
+            list(self.values(run, stratum, matching, metric).values()),
+            interval,
+            scale,
             digits=digits,
-            sd=statistics.stdev(values) * scale if len(values) > 1 else None,
-            low=None if low is None else low * scale,
-            high=None if high is None else high * scale,
             seeds=_trained(rows),
             mark=self.mark(run),
             of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
             cases=self.cases(run, stratum, matching),
-            full=None if low is None else scale,
+            full=None if interval is None else scale,
         )
 
-    def pooled(self, run: RunKey, strata: Sequence[str], *, matching: str) -> Cell:
+    def _pooled(self, run: RunKey, strata: str, matching: str) -> Cell:
         """Return the F1 in percent over the sentences of several strata together; a gap without per-sentence counts."""
-        name = "+".join(strata)
-        stacked = self._stacked(run, name, matching, tuple(self._counts.get(run, {})))
+        stacked = self.stacked(run, matching, strata)
         if stacked is None or not len(stacked):
             return Cell()
-        values = [100 * value for value in scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist()]
-        bound = (intervals(stacked) or {}).get("f1")
-        return Cell(
-            value=statistics.fmean(values),
-            sd=statistics.stdev(values) if len(values) > 1 else None,
-            low=None if bound is None else 100 * bound.low,
-            high=None if bound is None else 100 * bound.high,
+        return Cell.mean(
+            scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist(),
+            (intervals(stacked) or {}).get("f1"),
             seeds=_trained(self._counts[run]),
             mark=self.mark(run),
-            of={**run._asdict(), "stratum": name, "matching": matching, "metric": "f1"},
+            of={**run._asdict(), "stratum": strata, "matching": matching, "metric": "f1"},
             cases=len(stacked),
             full=100,
         )
@@ -160,17 +152,14 @@ class ScoreIndex:
         counted = self._counts.get(run, {})
         held = next((one.names for one in counted.values()), ())
         chosen = [place for place, name in enumerate(held) if name and (not names or name in names.split("+"))]
-        stacked = self._stacked(run, "all", PRIMARY, tuple(counted))
+        stacked = self.stacked(run, PRIMARY)
         if stacked is None or not chosen:
             return Cell(digits=digits)
         predicted = stacked[chosen][:, :, 1]
-        means, bound = 100 * predicted.mean(axis=0), rate_interval(predicted)
-        return Cell(
-            value=statistics.fmean(means.tolist()),
+        return Cell.mean(
+            predicted.mean(axis=0).tolist(),
+            rate_interval(predicted),
             digits=digits,
-            sd=statistics.stdev(means.tolist()) if len(means) > 1 else None,
-            low=None if bound is None else 100 * bound.low,
-            high=None if bound is None else 100 * bound.high,
             seeds=_trained(counted),
             mark=self.mark(run),
             of={**run._asdict(), "stratum": names or "zero", "matching": PRIMARY, "metric": "false_triples"},
@@ -207,10 +196,9 @@ class ScoreIndex:
         marks = self.mark(first) + (self.mark(second) if _training(first) != _training(second) else "")
         if _training(first) == _training(second):  # one training on two test sets: its budget is the same
             marks = marks.replace(UNEQUAL, "")
-        return Cell(
-            value=statistics.fmean(differences) * 100,
+        return Cell.mean(
+            differences,
             digits=digits,
-            sd=statistics.stdev(differences) * 100 if len(differences) > 1 else None,
             seeds=_trained(both),
             mark="".join(dict.fromkeys(marks)),
             of={**first._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
@@ -237,19 +225,18 @@ class ScoreIndex:
             return {original}
         return {one for one in known if one._replace(corpus=original.corpus) == original}
 
-    def _bounds(
+    def _interval(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]
-    ) -> tuple[float | None, float | None]:
-        bounds = [(row.low, row.high) for row in rows.values() if row.low is not None and row.high is not None]
+    ) -> Interval | None:
+        bounds = [Interval(row.low, row.high) for row in rows.values() if row.low is not None and row.high is not None]
         if len(bounds) < len(rows):
-            return None, None
+            return None
         if len(rows) > 1:
             key = (run, stratum, matching)
             if key not in self._intervals:
                 stacked = self._stacked(run, stratum, matching, tuple(rows))
                 self._intervals[key] = None if stacked is None else intervals(stacked)
-            joint = self._intervals[key]
-            return (joint[metric].low, joint[metric].high) if joint else (None, None)
+            return (self._intervals[key] or {}).get(metric)
         return bounds[0]
 
     def _count(self, run: RunKey, seed: str) -> Any:

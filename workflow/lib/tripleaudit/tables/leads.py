@@ -4,13 +4,13 @@ They are about one system, the best of those that were measured: what others do,
 those of the tables' answers.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Table, number
-from tripleaudit.tables.gates import FEW, Pair, several
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.gates import FEW, Pair, bounded, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 LOOKUP: Final = "memorise"
@@ -24,34 +24,12 @@ ON: Final = {
 }
 
 
-class Change(NamedTuple):
-    """A difference of two F1, in points, with its interval, and whether it can be told from none."""
-
-    value: float
-    low: float
-    high: float
-    told: bool
-
-    def __abs__(self) -> "Change":
-        return self if self.value >= 0 else Change(-self.value, -self.high, -self.low, self.told)
-
-    def __str__(self) -> str:
-        """``8.5 points [7.2, 9.8]``."""
-        return f"{number(self.value, 1)} points [{number(self.low, 1)}, {number(self.high, 1)}]"
-
-
-def stated(cell: Cell) -> str:
-    """``64.3 % [51.8, 76.1]`` with the cell's mark, the value alone where it has no interval."""
-    bounds = "" if cell.low is None else f" [{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
-    return f"{cell.shown}{cell.mark} %{bounds}"
-
-
-def changed(inputs: TableInputs, first: Cell, second: Cell) -> Change | None:
-    """Return the second F1 minus the first one; None where one was not measured or has no interval."""
+def changed(inputs: TableInputs, first: Cell, second: Cell) -> Pair | None:
+    """Return two F1 and their difference; None where one was not measured or has no interval."""
     if first.of is None or second.of is None:
         return None
     pair = Pair("", first, second, difference=inputs.scores.between(first.of, second.of))
-    return None if pair.bounds is None else Change(second.value - first.value, *pair.bounds, pair.told)
+    return None if pair.bounds is None else pair
 
 
 def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
@@ -82,26 +60,22 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     seen, *beyond = (_cell(inputs, run, stratum) for stratum in (SEEN, *BEYOND))
     strata = list(BEYOND)
     if any(cell.cases is not None and cell.cases < FEW for cell in beyond):
-        strata, beyond = ["+".join(BEYOND)], [inputs.scores.pooled(run, BEYOND, matching=inputs.matching)]
+        strata, beyond = ["+".join(BEYOND)], [_cell(inputs, run, "+".join(BEYOND))]
     known = [(stratum, cell) for stratum, cell in zip(strata, beyond, strict=True) if cell.value is not None]
     if seen.value is None:
         return ""
     if not known:
-        return f"F1 of {name} is {stated(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
+        return f"F1 of {name} is {bounded(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
     changes = [changed(inputs, seen, cell) for _, cell in known]
-    places = [ON[SEEN], *(ON[stratum].replace("triples", "ones", 1) for stratum, _ in known)]
-    if all(change is not None and change.told and change.value < 0 for change in changes):
-        falls = [
-            f"{stated(cell)} {place} ({abs(change)} less)"
-            for (_, cell), change, place in zip(known, changes, places[1:], strict=True)
+    others = several(
+        [
+            f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}{f' ({_less(change)})' * (change is not None)}"
+            for (stratum, cell), change in zip(known, changes, strict=True)
         ]
-        told = f"F1 of {name} falls from {stated(seen)} {ON[SEEN]} to {several(falls)}"
-    else:
-        others = [
-            f"{stated(cell)} {place}{_beside(change)}"
-            for (_, cell), change, place in zip(known, changes, places[1:], strict=True)
-        ]
-        told = f"F1 of {name} is {stated(seen)} {ON[SEEN]}, and {several(others)}"
+    )
+    falls = all(change is not None and change.told and change.change < 0 for change in changes)
+    told = f"{'falls from' if falls else 'is'} {bounded(seen)} {ON[SEEN]}{' to' if falls else ', and'} {others}"
+    told = f"F1 of {name} {told}"
     looked = [
         _cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *(stratum for stratum, _ in known))
     ]
@@ -110,12 +84,10 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     return " ".join(filter(None, (told + ".", _noised(inputs, run, strata[-1]))))
 
 
-def _beside(change: Change | None) -> str:
-    if change is None:
-        return ""
+def _less(change: Pair) -> str:
     if not change.told:
-        return f" (no difference can be told: {change})"
-    return f" ({abs(change)} {'more' if change.value > 0 else 'less'})"
+        return f"no difference can be told: {change.points(signed=True)}"
+    return f"{change.points()} {'more' if change.change > 0 else 'less'}"
 
 
 def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
@@ -123,10 +95,8 @@ def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
     change = changed(inputs, plain, noised)
     if change is None:
         return ""
-    told = f"With Entity Noising, F1 {ON[stratum]} is {stated(noised)}: "
-    if not change.told:
-        return f"{told}no difference can be told ({change})."
-    return f"{told}{abs(change)} {'more' if change.value > 0 else 'less'}."
+    less = _less(change) if change.told else f"no difference can be told ({change.points(signed=True)})"
+    return f"With Entity Noising, F1 {ON[stratum]} is {bounded(noised)}: {less}."
 
 
 def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
@@ -140,10 +110,10 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
     if change is None:
         return ""
     if not change.told:
-        return f"Sentences without triples in the test cost {name} nothing that can be told: {stated(cell)}, {change}."
-    return (
-        f"When sentences without triples are added to the test, F1 of {name} falls by {abs(change)} to {stated(cell)}."
-    )
+        left = f"{bounded(cell)}, {change.points(signed=True)}"
+        return f"Sentences without triples in the test cost {name} nothing that can be told: {left}."
+    falls = f"falls by {change.points()} to {bounded(cell)}"
+    return f"When sentences without triples are added to the test, F1 of {name} {falls}."
 
 
 def lead_two_step(table: Table, inputs: TableInputs) -> str:
@@ -166,17 +136,15 @@ def lead_two_step(table: Table, inputs: TableInputs) -> str:
     if between is None:
         return f"{first}."
     if not between.told:
-        return f"{first}; between the two no difference can be told ({between})."
-    return f"{first}; the {'second' if between.value > 0 else 'first'} is better by {abs(between)}."
+        return f"{first}; between the two no difference can be told ({between.points(signed=True)})."
+    return f"{first}; the {'second' if between.change > 0 else 'first'} is better by {between.points()}."
 
 
-def _brought(change: Change) -> str:
+def _brought(change: Pair) -> str:
     if not change.told:
-        return f" changes nothing that can be told ({change})"
-    return f" {'brings' if change.value > 0 else 'costs'} {abs(change)}"
+        return f" changes nothing that can be told ({change.points(signed=True)})"
+    return f" {'brings' if change.change > 0 else 'costs'} {change.points()}"
 
 
 def _cell(inputs: TableInputs, run: RunKey, stratum: str) -> Cell:
-    if "+" in stratum:
-        return inputs.scores.pooled(run, stratum.split("+"), matching=inputs.matching)
     return inputs.scores.cell(run, "f1", stratum=stratum, matching=inputs.matching)

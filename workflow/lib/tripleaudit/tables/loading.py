@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.tables.inputs import OPTIONS, RunKey, ScoreIndex, TableInputs
+from tripleaudit.tables.inputs import OPTIONS, RunKey, ScoreIndex, TableInputs, run_of
 from tripleaudit.training.convergence import RISING, verdict
 
 
@@ -61,7 +61,7 @@ def load_inputs(
             facts.append(fact)
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
-    index.trained = {_trained(fact) for fact in facts if "convergence" in fact}
+    index.trained = set(trainings_of(facts))
     index.unfinished, index.unequal = set(came_to(RISING, facts)), set(unequal(facts))
     index.unsettled = set(came_to(None, facts))
     return TableInputs(
@@ -71,11 +71,6 @@ def load_inputs(
         options=dict(options or {}),
         files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
     )
-
-
-def _trained(fact: Mapping[str, Any]) -> RunKey:
-    named = {"noise": "none", **fact.get("keys", {})}
-    return RunKey(*(str(named.get(name, "")) for name in RunKey._fields))._replace(testing="")
 
 
 def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
@@ -88,11 +83,22 @@ def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
         counts, epochs = fact.get("counts") or {}, fact.get("epochs")
         lost = sum(counts.get(name, 0) for name in ("zero", "dropped_zero", "lost_sentences", "dropped_long"))
         if epochs and "sentences" in counts:
-            seen.setdefault(_trained(fact), []).append(epochs * (counts["sentences"] - lost))
+            seen.setdefault(run_of(fact.get("keys", {}))._replace(testing=""), []).append(
+                epochs * (counts["sentences"] - lost)
+            )
     for run, own in seen.items():
         other = seen.get(run._replace(training="wz" if run.training == "nz" else "nz"))
         if other and max(fmean(own), fmean(other)) > 1.1 * min(fmean(own), fmean(other)):
             yield run
+
+
+def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mapping[str, Any]]]:
+    """Return the facts of trainings by run, without a testing setting: those that differ in their seed alone."""
+    found: dict[RunKey, list[Mapping[str, Any]]] = {}
+    for fact in facts:
+        if "convergence" in fact:
+            found.setdefault(run_of(fact.get("keys", {}))._replace(testing=""), []).append(fact)
+    return found
 
 
 def came_to(how: str | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
@@ -100,10 +106,7 @@ def came_to(how: str | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[Run
 
     None stands for too few evaluations to know; of a training without such facts nothing is said.
     """
-    found: dict[RunKey, list[Mapping[str, Any]]] = {}
-    for fact in facts:
-        if fact.get("convergence"):
-            found.setdefault(_trained(fact), []).append(fact)
+    found = trainings_of(fact for fact in facts if fact.get("convergence"))
     yield from (run for run, trainings in found.items() if ended(trainings) == how)
 
 

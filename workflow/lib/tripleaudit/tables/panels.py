@@ -89,6 +89,16 @@ def tips(**titles: str) -> list[Spec]:
     return [{"field": name, **({"title": title} if title else {})} for name, title in titles.items()]
 
 
+def rule(axis: str, of: Spec, **mark: Any) -> Spec:
+    """Return the layer of lines from the lower to the upper bound, along an axis with the encoding of a position."""
+    return {"mark": {"type": "rule", **mark}, "encoding": {axis: {**of, "field": "low"}, f"{axis}2": {"field": "high"}}}
+
+
+def dots(size: int, **encoding: Spec) -> Spec:
+    """Return the layer of points."""
+    return {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1}, "encoding": encoding}
+
+
 def intervals(
     points: Sequence[Mapping[str, Any]],
     names: Sequence[str],
@@ -118,16 +128,7 @@ def intervals(
             "color": colour,
             "tooltip": tips(row="", series="", shown="value", low="", high="", cases=""),
         },
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 2},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 45, "opacity": 1},
-                "encoding": {"x": x, "shape": colour},
-            },
-        ],
+        "layer": [rule("x", x, strokeWidth=2), dots(45, x=x, shape=colour)],
     }
 
 
@@ -143,7 +144,9 @@ def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: S
     x = {"field": "stratum", "type": "nominal", "sort": strata, "axis": {"title": None, "labelAngle": 0}}
     x["scale"] = {"type": "point", "padding": 0.3}
     y = number("value", "F1 (%)", (0, 100))
-    beside = {"xOffset": {"field": "series", "sort": list(names), "scale": {"range": [-9, 9]}}}
+    offset = {"field": "series", "sort": list(names), "scale": {"range": [-9, 9]}}
+    ranges = rule("y", y, strokeWidth=2, opacity=0.6)
+    ranges["encoding"]["xOffset"] = offset
     dashed = {"condition": {"test": "datum.looked", "value": [5, 4]}, "value": [1, 0]}
     return {
         "data": values(points),
@@ -154,15 +157,9 @@ def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: S
             "tooltip": tips(series="", stratum="", shown="F1 (%)", low="", high="", cases=""),
         },
         "layer": [
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "strokeDash": dashed, **beside}},
-            {
-                "mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.6},
-                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}, **beside},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-                "encoding": {"y": y, "shape": colour, **beside},
-            },
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "strokeDash": dashed, "xOffset": offset}},
+            ranges,
+            dots(55, y=y, shape=colour, xOffset=offset),
         ],
     }
 

@@ -7,7 +7,7 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.cells import Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import extracts, mark_notes, row_notes
 from tripleaudit.tables.inputs import TableInputs, run_of
@@ -37,7 +37,7 @@ def co_occurrence(inputs: TableInputs) -> Table:
         for run in inputs.scores.runs
         if (run.protocol, run.testing, run.noise) == ("original", "wz", "none") and extracts(run.extractor)
     ]
-    rows, cells = [], []
+    rows = []
     for corpus in labels.corpora(run.corpus for run in runs):
         for training, setting in labels.SETTINGS.items():
             mine = {run.extractor: run for run in runs if (run.corpus, run.training) == (corpus, training)}
@@ -48,10 +48,10 @@ def co_occurrence(inputs: TableInputs) -> Table:
                     group = f"{labels.corpus(corpus)}, not trained"
                 if any(cell.value is not None for cell in found):
                     rows.append(Row(labels.extractor(name), found, group))
-                    cells += found
     groups = [row.group for row in rows]
     rows = sorted(rows, key=lambda row: groups.index(row.group))
-    sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
+    cells = [cell for row in rows for cell in row.cells]
+    sizes = {cell.of["stratum"]: cell.cases for cell in cells if cell.of}
     sizes_note = "Test sentences: " + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS) + "."
     return Table(
         "co-occurrence",
@@ -89,19 +89,15 @@ def answer(table: Table, inputs: TableInputs) -> str:
         )
         beside = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
         found.append(
-            f"{row.label} ({row.group}) says {_shown(seen)} false triples for 100 that hold {held}{beside} and "
-            f"{_shown(none)} for 100 without a known name"
+            f"{row.label} ({row.group}) says {seen.shown} {seen.interval}".rstrip()
+            + f" false triples for 100 that hold {held}{beside} and {none.shown} {none.interval}".rstrip()
+            + " for 100 without a known name"
         )
     if not table.rows:
         return NOT_MEASURED
     if not found:
         return f"Too few sentences without triples (under {ENOUGH}) hold names that tempt, or none, for a conclusion."
     return f"Of sentences without triples: {'; '.join(found)}."
-
-
-def _shown(cell: Cell) -> str:
-    bounds = "" if cell.low is None or cell.high is None else f" [{number(cell.low, 1)}, {number(cell.high, 1)}]"
-    return f"{cell.shown}{bounds}"
 
 
 CO_OCCURRENCE = TableSpec(

@@ -14,7 +14,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import between, grouped_variants
 from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, extracts, mark_notes, row_notes
 from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
@@ -61,18 +61,10 @@ def contamination(inputs: TableInputs) -> Table:
     for run in runs:
         (_, first, second), test, adjusted = values[run]
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
-        bound = (test.bounds or {}).get("f1")
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
-        change = Cell(
-            _f1(first) - _f1(second),
-            1,
-            low=None if bound is None else 100 * bound.low,
-            high=None if bound is None else 100 * bound.high,
-            mark=mark,
-            cases=len(first),
-            of=f1[0].of,
-        )
+        interval = (test.bounds or {}).get("f1")
+        change = Cell.mean([test.change()], interval, mark=mark, cases=test.sentences, of=f1[0].of)
         cells = [*f1, change, Cell(adjusted, 4, mark=mark, of=f1[0].of)]
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
@@ -105,12 +97,6 @@ def contamination(inputs: TableInputs) -> Table:
     )
 
 
-def _f1(counts: np.ndarray) -> float:
-    """The mean F1 in per cent of counts ``[sentences, runs, 3]``."""
-    correct, predicted, gold = counts.sum(axis=0).T
-    return float(100 * np.mean(2 * correct / np.maximum(predicted + gold, 1)))
-
-
 def _augmented(run: RunKey) -> RunKey:
     return run._replace(protocol="augmented")
 
@@ -128,15 +114,14 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
     if not found:
         return NOT_MEASURED
     worst = max(found, key=lambda cell: cell.value)
-    sure = "" if worst.low is None else f" [{number(worst.low, 1)}, {number(worst.high, 1)}]"
     test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
     if test is not None and (not test.shown or worst.value < 0):
-        most = f"{labels.extractor(worst.of['extractor'])}'s, {number(worst.value, 1)} points{sure}"
+        most = f"{labels.extractor(worst.of['extractor'])}'s, {worst.shown} points {worst.interval}".rstrip()
         return sentences(f"With names replaced, no loss can be told: the greatest is {most}.", doubt_of_training(found))
     most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
-    told = f"With names replaced, {name} loses{most}: {number(worst.value, 1)} points of F1{sure}."
+    told = f"With names replaced, {name} loses{most}: {worst.shown} points of F1 {worst.interval}".rstrip() + "."
     known = cells.get("memorise")
-    baseline = "" if known is None else f"The memorising baseline loses {number(known.value, 1)} points."
+    baseline = "" if known is None else f"The memorising baseline loses {known.shown} points."
     return sentences(told, doubt_of_training(found), baseline)
 
 

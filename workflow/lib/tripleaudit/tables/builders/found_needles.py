@@ -6,7 +6,7 @@ from dataclasses import replace
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import reported
-from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen, number
+from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
@@ -14,7 +14,7 @@ READS = ("data/reported/minea.csv",)
 
 SMALL = "°"
 LITTLE = " So few say little."
-CRITERIA_LABELS = {"n": "n", "ns": "ns", "llm": "llm"}
+STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
     "at least the share t of the needle's keywords; llm: a model points at the entity."
@@ -38,14 +38,19 @@ def model_label(run: RunKey, runs: Sequence[RunKey]) -> str:
     return run.extractor if len({one.corpus for one in runs}) == 1 else f"{run.extractor}, {run.corpus}"
 
 
-def cell_of(inputs: TableInputs, run: RunKey, stratum: str, matching: str, metric: str, digits: int) -> Cell:
-    """Return one measured cell as a fraction or a count."""
-    return inputs.scores.cell(run, metric, stratum=stratum, matching=matching, scale=1, digits=digits)
+def group_of(run: RunKey, runs: Sequence[RunKey]) -> str:
+    """The heading of a model's rows, where there are several models."""
+    return model_label(run, runs) if len(runs) > 1 else ""
 
 
-def rate_of(inputs: TableInputs, run: RunKey, stratum: str, matching: str, metric: str, digits: int) -> Cell:
+def cell_of(inputs: TableInputs, run: RunKey, metric: str, digits: int = 0, *, of: str = "all", by: str = "") -> Cell:
+    """Return one measured cell as a fraction or a count, of a stratum and by a criterion."""
+    return inputs.scores.cell(run, metric, stratum=of, matching=by, scale=1, digits=digits)
+
+
+def rate_of(inputs: TableInputs, run: RunKey, metric: str, by: str, of: str = "all") -> Cell:
     """Return one measured share of needles, marked where they are too few for a conclusion."""
-    cell = cell_of(inputs, run, stratum, matching, metric, digits)
+    cell = cell_of(inputs, run, metric, inputs.digits(3), of=of, by=by)
     return replace(cell, mark=cell.mark + SMALL) if cell.cases is not None and cell.cases < FEW else cell
 
 
@@ -55,9 +60,9 @@ def small_note(rows: Sequence[Row]) -> str:
     return f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion." if marked else ""
 
 
-def strata_of(inputs: TableInputs, run: RunKey, matching: str, metric: str) -> list[str]:
+def strata_of(inputs: TableInputs, run: RunKey, metric: str) -> list[str]:
     """Return the strata that a run has a value for, in their order in the scores file."""
-    return [s for s, rule, name in inputs.scores.measured(run) if (rule, name) == (matching, metric)]
+    return [stratum for stratum, rule, name in inputs.scores.measured(run) if (rule, name) == ("", metric)]
 
 
 def printed(table: int, variant: str, metric: str, setting: str | None = None) -> str | None:
@@ -70,7 +75,7 @@ def printed(table: int, variant: str, metric: str, setting: str | None = None) -
 
 def criterion_label(name: str) -> str:
     """``k0.5`` as ``k(0.5)``."""
-    return CRITERIA_LABELS.get(name, f"k({name[1:]})" if name.startswith("k") else name)
+    return f"k({name[1:]})" if name.startswith("k") else name
 
 
 def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
@@ -78,53 +83,37 @@ def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
     parts = []
     for run in runs:
         calls = run._replace(protocol="calls")
-        found = cell_of(inputs, calls, "all", "", "coverage", 3)
-        if found.value is None:
-            continue
-        counts = {
-            status: int(cell_of(inputs, calls, "all", "", f"status:{status}", 0).value or 0)
-            for status in ("ok", "repaired", "truncated", "empty", "refused", "failed")
-        }
-        listed = ", ".join(f"{number} {status}" for status, number in counts.items() if number)
-        parts.append(f"{run.extractor} {100 * found.value:.1f} % ({listed})")
+        found = cell_of(inputs, calls, "coverage").value
+        if found is not None:
+            counts = {status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES}
+            listed = ", ".join(f"{int(number)} {status}" for status, number in counts.items() if number)
+            parts.append(f"{run.extractor} {100 * found:.1f} % ({listed})")
     return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
-
-
-FALSE_POSITIVES = "needles-untouched"
 
 
 def minea(inputs: TableInputs) -> Table:
     """Build from the scores of the criteria; one group of rows for each model and group of types."""
-    digits = inputs.digits(3)
     runs = runs_of(inputs, "needles")
-    columns = [Column(text) for text in ("MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA")]
-    rows: list[Row] = []
-    for run in runs:
-        found = strata_of(inputs, run, "", "needles")
-        label = model_label(run, runs) if len(runs) > 1 else ""
-        rows += [_row(inputs, run, stratum, digits, label) for stratum in found]
-    displaced = [
-        f"{run.extractor} {100 * share.value:.1f} %"
-        for run in runs
-        if (share := cell_of(inputs, run, "all", "n", "displaced", 3)).value is not None
+    rows = [
+        _row(inputs, run, stratum, group_of(run, runs)) for run in runs for stratum in strata_of(inputs, run, "needles")
     ]
+    hidden = [(run.extractor, cell_of(inputs, run, "displaced", by="n").value) for run in runs]
+    displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
     return Table(
         "minea",
         inputs.caption("MINEA: share of infused needles that the best criterion finds, by entity type and overall."),
-        columns,
+        [Column(text) for text in ("MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA")],
         rows,
         row_header="Entity type",
         group_header="Model",
         notes=chosen(
             "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
             "needles. “Any criterion” counts needles that at least one criterion finds.",
-            "False positives: the best criterion, on the same documents without needles."
-            if any(row.cells[3].value is not None for row in rows)
-            else "",
-            f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}."
-            if displaced
-            else "",
-            _origins(inputs, runs[0]) if runs else "",
+            any(row.cells[3].value is not None for row in rows)
+            and "False positives: the best criterion, on the same documents without needles.",
+            bool(displaced)
+            and f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}.",
+            bool(runs) and _origins(inputs, runs[0]),
             MINEA_INTERVAL,
             small_note(rows),
             coverage_note(inputs, runs),
@@ -133,70 +122,62 @@ def minea(inputs: TableInputs) -> Table:
     )
 
 
-def _origins(inputs: TableInputs, run) -> str:
+def _origins(inputs: TableInputs, run: RunKey) -> str:
     """Say where the needles came from; they are the same for all models."""
-
-    def count(metric: str) -> int | None:
-        value = cell_of(inputs, run._replace(protocol="origins"), "all", "", metric, 0).value
-        return None if value is None else round(value)
-
-    infused = count("infused")
-    if infused is None:
+    origins = run._replace(protocol="origins")
+    count = {name: cell_of(inputs, origins, name).shown for _, _, name in inputs.scores.measured(origins)}
+    if "infused" not in count:
         return ""
-    if (given := count("given")) is not None:
-        return f"Needles: {given} from a file, {infused} infused."
-    types = count("discovered_types")
+    if "given" in count:
+        return f"Needles: {count['given']} from a file, {count['infused']} infused."
+    types = f" Types that it named as fitting the documents: {count.get('discovered_types')}."
     return (
-        f"Needles: {count('wanted')} wanted, {count('generated')} invented by the generating model, "
-        f"{count('from_templates')} from templates, {infused} infused."
-        + ("" if types is None else f" Types that it named as fitting the documents: {types}.")
+        f"Needles: {count.get('wanted')} wanted, {count.get('generated')} invented by the generating model, "
+        f"{count.get('from_templates')} from templates, {count['infused']} infused."
+        + types
+        * ("discovered_types" in count)
     )
 
 
-def _row(inputs: TableInputs, run, stratum: str, digits: int, group: str) -> Row:
-    cells = [
-        rate_of(inputs, run, stratum, "max", "minea", digits),
-        cell_of(inputs, run, stratum, "", "needles", 0),
-        rate_of(inputs, run, stratum, "any", "minea_any", digits),
-        rate_of(inputs, run._replace(protocol=FALSE_POSITIVES), stratum, "max", "minea", digits),
-    ]
-    cells[2] = replace(cells[2], low=None, high=None)
-    cells[3] = replace(cells[3], low=None, high=None)
-    paper = printed(3, "overall" if stratum == "all" else stratum, "MINEA")
-    needles = printed(3, "overall" if stratum == "all" else stratum, "needles")
-    cells.append(Cell(text=f"{paper} of {needles}" if paper else ""))
-    name = "Overall" if stratum == "all" else stratum.replace("group:", "Group ")
-    return Row(name, tuple(cells), group)
+def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
+    either, untouched = (
+        replace(rate_of(inputs, one, metric, by, stratum), low=None, high=None)
+        for one, metric, by in ((run, "minea_any", "any"), (run._replace(protocol="needles-untouched"), "minea", "max"))
+    )
+    paper, needles = (printed(3, "overall" if stratum == "all" else stratum, metric) for metric in ("MINEA", "needles"))
+    cells = (
+        rate_of(inputs, run, "minea", "max", stratum),
+        cell_of(inputs, run, "needles", of=stratum),
+        either,
+        untouched,
+        Cell(text=f"{paper} of {needles}" if paper else ""),
+    )
+    return Row("Overall" if stratum == "all" else stratum.replace("group:", "Group "), cells, group)
 
 
 def needle_criteria(inputs: TableInputs) -> Table:
     """Build from the scores of the criteria; types of the paper stand beside its values."""
-    digits = inputs.digits(3)
-    runs = runs_of(inputs, "needles")
-    criteria = list(
-        dict.fromkeys(
-            matching for run in runs for _, matching, metric in inputs.scores.measured(run) if metric == "rate"
-        )
-    )
-    rows = []
+    runs, rows = runs_of(inputs, "needles"), []
+    measured = [one for run in runs for one in inputs.scores.measured(run)]
+    criteria = list(dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate"))
     for run in runs:
-        for stratum in strata_of(inputs, run, "", "needles"):
+        for stratum in strata_of(inputs, run, "needles"):
             if stratum.startswith("group:"):
                 continue
-            cells = [rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in criteria]
-            best = max((cell.value for cell in cells if cell.value is not None), default=None)
+            found = {criterion: rate_of(inputs, run, "rate", criterion, stratum) for criterion in criteria}
+            best = max((cell.value for cell in found.values() if cell.value), default=None)
             cells = [
                 replace(
                     cell,
-                    bold=cell.value is not None and cell.value == best and best > 0 and stratum != "all",
+                    bold=best is not None and cell.value == best and stratum != "all",
                     reported=printed(5, stratum, f"criterion_{criterion}"),
                 )
-                for cell, criterion in zip(cells, criteria, strict=True)
+                for criterion, cell in found.items()
             ]
-            cells.append(cell_of(inputs, run, stratum, "", "needles", 0))
+            cells.append(cell_of(inputs, run, "needles", of=stratum))
             name = "All needles" if stratum == "all" else stratum
-            rows.append(Row(name, tuple(cells), model_label(run, runs) if len(runs) > 1 else ""))
-    shown: list[Cell] = [cell for row in rows for cell in row.cells]
+            rows.append(Row(name, tuple(cells), group_of(run, runs)))
+    reported_there = any(cell.reported is not None for row in rows for cell in row.cells)
     return Table(
         "needle-criteria",
         inputs.caption("Criteria by which needles are found: share of the needles of each entity type."),
@@ -210,7 +191,7 @@ def needle_criteria(inputs: TableInputs) -> Table:
             WILSON,
             small_note(rows),
             coverage_note(inputs, runs),
-            f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
+            reported_there and f"{REPORTED} {PRIVATE}",
         ),
     )
 
@@ -257,21 +238,15 @@ def _cell(value: bool | None, of: Mapping[str, str] | None) -> Cell:
 
 def llm_comparison(inputs: TableInputs) -> Table:
     """Build from the overall scores; the paper's models follow those of the study."""
-    digits = inputs.digits(3)
-    runs = runs_of(inputs, "needles")
-    rows = [
-        Row(
-            model_label(run, runs),
-            (
-                rate_of(inputs, run, "all", "max", "minea", digits),
-                cell_of(inputs, run, "all", "max", "found", 0),
-                cell_of(inputs, run, "all", "", "needles", 0),
-                cell_of(inputs, run._replace(protocol="calls"), "all", "", "coverage", digits),
-            ),
-            "This study",
+    digits, runs, rows = inputs.digits(3), runs_of(inputs, "needles"), []
+    for run in runs:
+        cells = (
+            rate_of(inputs, run, "minea", "max"),
+            cell_of(inputs, run, "found", by="max"),
+            cell_of(inputs, run, "needles"),
+            cell_of(inputs, run._replace(protocol="calls"), "coverage", digits),
         )
-        for run in runs
-    ]
+        rows.append(Row(model_label(run, runs), cells, "This study"))
     for key, value in reported.values("minea").items():
         if key[0] == "6":
             # the printed six digits are exact shares of 187 needles
@@ -331,17 +306,14 @@ def answer_criteria(table: Table, inputs: TableInputs) -> str:
 
 def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
     """Say what share of the needles each system finds, with their number and interval."""
-    found = [
-        f"{name} {cell.shown}"
-        + (f" [{number(cell.low, 3)}, {number(cell.high, 3)}]" if None not in (cell.low, cell.high) else "")
-        + (f" of {cell.cases}" if cell.cases else "")
-        for name, cell in cells
-        if cell.value is not None
-    ]
-    if not found:
+    cells = [(name, cell) for name, cell in cells if cell.value is not None]
+    if not cells:
         return NOT_MEASURED
-    cases = [cell.cases for _, cell in cells if cell.value is not None and cell.cases is not None]
-    few = min(cases, default=FEW) < FEW
+    found = [
+        f"{name} {cell.shown} {cell.interval}".rstrip() + (f" of {cell.cases}" if cell.cases else "")
+        for name, cell in cells
+    ]
+    few = any(cell.cases is not None and cell.cases < FEW for _, cell in cells)
     return f"MINEA over all {of}, as a share: {several(found)}." + LITTLE * few
 
 

@@ -24,24 +24,18 @@ CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "p
 
 def triple_needles(inputs: TableInputs) -> Table:
     """Build from the scores of infused triples: overall, by position in the document, and by relation."""
-    digits = inputs.digits(3)
-    runs = runs_of(inputs, "triple-needles")
-    rows = []
+    runs, rows = runs_of(inputs, "triple-needles"), []
     for run in runs:
-        found = strata_of(inputs, run, "", "needles")
-        order = [s for kind in ("all", "position:", "relation:") for s in found if s.startswith(kind)]
-        for stratum in order:
-            cells = [
-                rate_of(inputs, run, stratum, "max", "minea", digits),
-                *(rate_of(inputs, run, stratum, criterion, "rate", digits) for criterion in CRITERIA),
-                replace(cell_of(inputs, run, stratum, "", "needles", 0), mark=""),  # the same for every system
-            ]
-            rows.append(Row(_name(stratum), tuple(cells), _system(run)))
-    spurious = [
-        f"{_system(run)} {value.value:.3f}"
-        for run in runs
-        if (value := cell_of(inputs, run, "all", "", "spurious", 3)).value is not None
-    ]
+        found = strata_of(inputs, run, "needles")
+        for stratum in (one for kind in ("all", "position:", "relation:") for one in found if one.startswith(kind)):
+            cells = (
+                rate_of(inputs, run, "minea", "max", stratum),
+                *(rate_of(inputs, run, "rate", criterion, stratum) for criterion in CRITERIA),
+                replace(cell_of(inputs, run, "needles", of=stratum), mark=""),  # the same for every system
+            )
+            rows.append(Row(_name(stratum), cells, _system(run)))
+    extra = [(_system(run), cell_of(inputs, run, "spurious", 3)) for run in runs]
+    spurious = [f"{name} {cell.shown}" for name, cell in extra if cell.shown]
     return Table(
         "triple-needles",
         inputs.caption("MINEA of triples: share of infused triples that an extractor finds."),

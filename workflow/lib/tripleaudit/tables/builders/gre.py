@@ -48,6 +48,7 @@ MODELS = {
     "gpt-3.5_semi": "GPT-3.5-Turbo-Instruct",
 }
 TABLES = {"document": "2", "bag": "3", "sentence": "4"}
+VARIANTS = ("", "corrected digit", "full paper only")  # of a printed value, the first that there is
 OWN = ("system", "trained")  # what answers a corpus's own test set: systems, and extractors
 SETTINGS = {
     "gold": "Ground truth",
@@ -150,32 +151,16 @@ def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) 
     return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
 
 
-def reported_value(run: RunKey, metric: Metric) -> str | None:
-    """Return what tables 2 to 4 of GenRES print for a system, None where they print nothing."""
+def printed(run: RunKey, metric: Metric, strategy: bool = False) -> str | None:
+    """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None for nothing."""
     level, setting = parts(run)
-    name, dataset = MODELS.get(run.extractor), DATASETS.get(run.corpus)
-    if name is None or dataset is None or not metric.paper or setting not in ("open", "gold"):
-        return None
-    where = f"{'gold triples' if setting == 'gold' else 'open'}, {level} level"
-    return _printed(TABLES[level], dataset, where, name, metric.paper)
-
-
-def reported_strategy(run: RunKey, metric: Metric) -> str | None:
-    """Return what table 1 of GenRES (closed, semi-open, open, ground truth) prints, None where it prints nothing."""
-    name, dataset = MODELS.get(run.extractor), DATASETS.get(run.corpus)
-    setting = {"gold": "ground truth"}.get(parts(run)[1], parts(run)[1])
-    if name is None or dataset is None or not metric.paper:
-        return None
-    return _printed("1", dataset, setting, name, metric.paper)
-
-
-def _printed(table: str, dataset: str, setting: str, model: str, metric: str) -> str | None:
-    values = reported.values("genres")
-    for variant in ("", "corrected digit", "full paper only"):
-        value = values.get((table, dataset, setting, model, variant, metric))
-        if value is not None:
-            return value
-    return None
+    table, places = TABLES[level], {"gold": f"gold triples, {level} level", "open": f"open, {level} level"}
+    if strategy:
+        table, places = "1", {setting: setting, "gold": "ground truth"}
+    name, dataset = MODELS.get(run.extractor, ""), DATASETS.get(run.corpus, "")
+    keys = (table, dataset, places.get(setting, ""), name)
+    found = (reported.values("genres").get((*keys, variant, metric.paper)) for variant in VARIANTS)
+    return next((value for value in found if value is not None), None)
 
 
 MODE_NOTES = {
@@ -236,7 +221,7 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
     table_rows = []
     for (_, label), by_corpus in rows.items():
         cells = [
-            replace(cell_of(inputs, run, metric, mode), reported=run and reported_value(run, metric))
+            replace(cell_of(inputs, run, metric, mode), reported=run and printed(run, metric))
             for run in map(by_corpus.get, corpora)
             for metric in shown
         ]
@@ -286,14 +271,17 @@ def hard_matching(inputs: TableInputs) -> Table:
     ]
     rows = []
     for corpus in corpora:
-        for run in sorted((run for run in runs if run.corpus == corpus), key=_order):
+        mine = [run for run in runs if run.corpus == corpus]
+        for run in sorted(mine, key=lambda run: (list(SETTINGS).index(parts(run)[1]), system_order(run))):
             gold = run.extractor == GROUND_TRUTH
             cells = []
             for metric, group in columns:
                 shown = None if gold and group else run
-                value = None if gold and group else reported_strategy(run, metric)
+                value = shown and printed(shown, metric, strategy=True)
                 cells.append(replace(cell_of(inputs, shown, metric, mode), reported=value))
-            rows.append(Row(_label_of_strategy(run), tuple(cells), dataset(corpus)))
+            setting = SETTINGS[parts(run)[1]]
+            label = setting if gold else f"{setting}: {label_of(run, with_setting=False)}"
+            rows.append(Row(label, tuple(cells), dataset(corpus)))
     return Table(
         "gre-hard-matching",
         inputs.caption("Extraction strategies under hard matching (%)."),
@@ -310,15 +298,6 @@ def hard_matching(inputs: TableInputs) -> Table:
             *_notes_on_systems(inputs, runs),
         ),
     )
-
-
-def _order(run: RunKey) -> tuple:
-    return (list(SETTINGS).index(parts(run)[1]), system_order(run))
-
-
-def _label_of_strategy(run: RunKey) -> str:
-    setting = SETTINGS[parts(run)[1]]
-    return setting if run.extractor == GROUND_TRUTH else f"{setting}: {label_of(run, with_setting=False)}"
 
 
 def answer_level(table: Table, inputs: TableInputs) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from tripleaudit.descriptors import TableSpec
-from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, Metric, dataset, mode_of, parts, runs_of
+from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, cell_of, dataset, mode_of, parts, runs_of
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED, sentences
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import TableInputs
 
 LEAST = 5  # systems behind a correlation, beyond one a data set
 SETTINGS = ("open", "system", "trained")
@@ -19,7 +19,7 @@ def build(inputs: TableInputs) -> Table:
     """Build from GREScores: Pearson's correlation of each two columns over systems, levels of data sets aside."""
     runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
     mode, shown = mode_of(inputs, runs), (*SCORES, *SIZES)
-    values = {metric: [_value(inputs, run, metric, mode) for run in runs] for metric in shown}
+    values = {metric: [cell_of(inputs, run, metric, mode).value for run in runs] for metric in shown}
     sets = [run.corpus for run in runs]
     rows = [
         Row(one.label, tuple(_cell(values[one], values[other], sets) if one != other else Cell() for other in shown))
@@ -41,10 +41,6 @@ def build(inputs: TableInputs) -> Table:
             "narrow rather than too wide.",
         ),
     )
-
-
-def _value(inputs: TableInputs, run: RunKey, metric: Metric, mode: str) -> float | None:
-    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=3).value
 
 
 def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequence[str]) -> Cell:

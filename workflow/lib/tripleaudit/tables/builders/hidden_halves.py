@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tripleaudit.descriptors import TableSpec
-from tripleaudit.scoring.bootstrap import Interval, difference_intervals, intervals
+from tripleaudit.scoring.bootstrap import difference_intervals, intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
@@ -44,9 +44,9 @@ class Probe:
         return len(self.facts["rows"])
 
     def share(self, kind: str, side: int) -> float | None:
-        """Return the share in percent, None where nothing was asked."""
-        right, asked, _ = self.counts[kind][side].sum(axis=0)
-        return 100 * float(right / asked) if asked else None
+        """Return the share as a fraction, None where nothing was queried."""
+        right, queried, _ = self.counts[kind][side].sum(axis=0)
+        return float(right / queried) if queried else None
 
     def difference(self, kind: str) -> Cell:
         """Return the share of originals minus that of variants in points, with its interval over sentences."""
@@ -54,7 +54,7 @@ class Probe:
         if original is None or variants is None:
             return Cell()
         bound = (difference_intervals(self.counts[kind][1], self.counts[kind][0]) or {}).get(SHARE)
-        return _cell(original - variants, bound, self.sentences)
+        return Cell.mean([original - variants], bound, cases=self.sentences)
 
 
 def probes(inputs: TableInputs) -> list[Probe]:
@@ -85,8 +85,9 @@ def completion(inputs: TableInputs) -> Table:
         cells = [Cell(probe.sentences, 0), Cell(probe.triples, 0)]
         for kind in LABELS:
             for side in (0, 1):
+                share = probe.share(kind, side)
                 bound = (intervals(probe.counts[kind][side]) or {}).get(SHARE)
-                cells.append(_cell(probe.share(kind, side), bound, probe.sentences))
+                cells.append(Cell.mean([] if share is None else [share], bound, cases=probe.sentences))
             if kind == "emitted":
                 cells += [probe.difference(kind), Cell(p if probe.triples else None, 4)]
         rows.append(Row(probe.name, tuple(cells), labels.corpus(probe.keys["corpus"])))
@@ -116,11 +117,6 @@ def completion(inputs: TableInputs) -> Table:
             gaps_note(every),
         ),
     )
-
-
-def _cell(value: float | None, bound: Interval | None, cases: int) -> Cell:
-    low, high = (None, None) if bound is None else (100 * bound.low, 100 * bound.high)
-    return Cell(value, 1, low=low, high=high, cases=cases)
 
 
 def _left_out(probe: Probe) -> str:

@@ -9,6 +9,7 @@ from tripleaudit.tables.builders.found_needles import (
     by_run_of,
     cell_of,
     coverage_note,
+    group_of,
     labelled,
     model_label,
     printed,
@@ -24,24 +25,21 @@ PAPER_PARTS = 15
 
 def lost_in_the_middle(inputs: TableInputs) -> Table:
     """Build from the redundancy by part; the paper's fifteen parts are a row of their own."""
-    digits = inputs.digits(3)
-    runs = runs_of(inputs, "parts")
-    measured = {run: [s for s in strata_of(inputs, run, "", "redundancy") if s.isdigit()] for run in runs}
-    parts = max([PAPER_PARTS, *(len(found) for found in measured.values())])
+    digits, runs = inputs.digits(3), runs_of(inputs, "parts")
+    measured = {run: [part for part in strata_of(inputs, run, "redundancy") if part.isdigit()] for run in runs}
+    parts = max([PAPER_PARTS, *map(len, measured.values())])
     rows, remarks = [], []
-    for run in runs:
+    for run, own in measured.items():
         cells = [
-            cell_of(inputs, run, str(part), "", "redundancy", digits) if str(part) in measured[run] else Cell(text="")
-            for part in range(1, parts + 1)
+            cell_of(inputs, run, "redundancy", digits, of=part) if part in own else Cell(text="")
+            for part in map(str, range(1, parts + 1))
         ]
         rows.append(Row(model_label(run, runs), tuple(cells), "This study"))
-        empty = sum(cell_of(inputs, run, part, "", "empty", 0).value or 0 for part in measured[run])
-        restarted = cell_of(inputs, run, "all", "", "restarted", 0).value or 0
-        documents = cell_of(inputs, run, "all", "", "documents", 0).value or 0
-        repeated = int(documents * len(measured[run]))
+        empty = sum(cell_of(inputs, run, "empty", of=part).value or 0 for part in own)
+        restarted, documents = (int(cell_of(inputs, run, name).value or 0) for name in ("restarted", "documents"))
         remarks.append(
-            f"{run.extractor}: {int(documents)} documents in {len(measured[run])} parts; of {repeated} repetitions "
-            f"{int(empty)} brought no entity (counted as 0) and {int(restarted)} did not fit into the context, so that "
+            f"{run.extractor}: {documents} documents in {len(own)} parts; of {documents * len(own)} repetitions "
+            f"{int(empty)} brought no entity (counted as 0) and {restarted} did not fit into the context, so that "
             "a new thread without history answered them."
         )
     paper = [printed(1, "key='name'", "redundancy", f"part {n} of {PAPER_PARTS}") for n in range(1, parts + 1)]
@@ -90,20 +88,17 @@ GAIN = 0.01  # a smaller relative improvement counts as stagnation
 
 def iterations(inputs: TableInputs) -> Table:
     """Build from the scores by iteration; the best value of a row is bold, its turning point named."""
-    digits = inputs.digits(4)
-    runs = runs_of(inputs, "iterations")
-    steps = sorted({int(s) for run in runs for s in strata_of(inputs, run, "", "entities")})
-    columns = [Column(str(step), "Follow-up calls") for step in steps]
-    rows = []
+    digits, runs, rows = inputs.digits(4), runs_of(inputs, "iterations"), []
+    steps = sorted({step for run in runs for step in strata_of(inputs, run, "entities")}, key=int)
     for run in runs:
-        group = model_label(run, runs) if len(runs) > 1 else ""
-        repeatable = [(cell_of(inputs, run, str(step), "", "entities", 1).value or 0) > 1 for step in steps]
+        entities = [cell_of(inputs, run, "entities", 1, of=step) for step in steps]
         for metric, (name, high, variant, paper) in SCORES.items():
-            cells = [cell_of(inputs, run, str(step), "", metric, digits) for step in steps]
+            cells = [cell_of(inputs, run, metric, digits, of=step) for step in steps]
             values = [cell.value for cell in cells]
             turn = turning_point(values, high)
             # of equal values none is the best, and who finds one entity cannot repeat it
-            known = [value for value, many in zip(values, repeatable, strict=True) if many and value is not None]
+            many = [(cell.value or 0) > 1 for cell in entities]
+            known = [value for value, repeatable in zip(values, many, strict=True) if repeatable and value is not None]
             best = (max if high else min)(known) if len(set(known)) > 1 else None
             cells = [
                 replace(
@@ -113,14 +108,14 @@ def iterations(inputs: TableInputs) -> Table:
                 )
                 for cell, step in zip(cells, steps, strict=True)
             ]
-            cells.append(Cell(text="" if turn is None else str(steps[turn])))
-            rows.append(Row(f"{name} {'↑' if high else '↓'}", tuple(cells), group))
-        rows.append(_entities(inputs, run, steps, group))
+            cells.append(Cell(text="" if turn is None else steps[turn]))
+            rows.append(Row(f"{name} {'↑' if high else '↓'}", tuple(cells), group_of(run, runs)))
+        rows.append(Row("entities", (*entities, Cell(text="")), group_of(run, runs)))
     shown = [cell for row in rows for cell in row.cells]
     return Table(
         "iterations",
         inputs.caption("Quality of the extraction by the number of follow-up calls, without a reference."),
-        [*columns, Column("Turning point")],
+        [*(Column(step, "Follow-up calls") for step in steps), Column("Turning point")],
         rows,
         row_header="Score",
         group_header="Model",
@@ -152,11 +147,6 @@ def turning_point(values: list[float | None], high: bool) -> int | None:
     return turn
 
 
-def _entities(inputs: TableInputs, run: RunKey, steps: list[int], group: str) -> Row:
-    cells = [cell_of(inputs, run, str(step), "", "entities", 1) for step in steps]
-    return Row("entities", (*cells, Cell(text="")), group)
-
-
 def answer_middle(table: Table, inputs: TableInputs) -> str:
     by_run = by_run_of(table.find(metric="redundancy"))
     found = []
@@ -183,7 +173,7 @@ def answer_iterations(table: Table, inputs: TableInputs) -> str:
 
 def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Say so where the numbers rest on few documents."""
-    counted = [cell_of(inputs, run._replace(protocol="parts"), "all", "", "documents", 0).value for run in runs]
+    counted = [cell_of(inputs, run._replace(protocol="parts"), "documents").value for run in runs]
     known = [int(count) for count in counted if count is not None]
     if not known or min(known) >= FEW:
         return ""

@@ -54,9 +54,10 @@ def _strata_beyond(cells: Sequence[Cell], inputs: TableInputs) -> tuple[tuple[st
     if not few:
         return BEYOND, []
     runs = dict.fromkeys((run_of(cell.of), cell.of["matching"]) for cell in cells)
-    pooled = [inputs.scores.pooled(run, BEYOND, matching=matching) for run, matching in runs]
+    together = "+".join(BEYOND)
+    pooled = [inputs.scores.cell(run, "f1", stratum=together, matching=matching) for run, matching in runs]
     pooled = [cell for cell in pooled if cell.value is not None]
-    return (("+".join(BEYOND),), pooled) if pooled else (BEYOND, [])
+    return ((together,), pooled) if pooled else (BEYOND, [])
 
 
 def _told_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> list[str]:

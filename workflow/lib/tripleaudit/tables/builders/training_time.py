@@ -1,8 +1,6 @@
 """``training-time``: minutes of an epoch on NZ and WZ training sets (zero-cardinality, table 6)."""
 
-import statistics
 from collections import defaultdict
-from dataclasses import replace
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
@@ -43,8 +41,12 @@ def training_time(inputs: TableInputs) -> Table:
             # the paper timed PFN on the last words of entities
             known = not (name == PARTIAL_EXTRACTOR and LAST_WORDS_ONLY in names)
             pair = [
-                replace(
-                    _cell(inputs, times.get((corpus, name, setting), []), known and _paper_time(corpus, name, setting)),
+                Cell.mean(
+                    minutes := times.get((corpus, name, setting), []),
+                    scale=1,
+                    digits=inputs.digits(2),
+                    seeds=len(minutes),
+                    reported=_paper_time(corpus, name, setting) if known else None,
                     of={**about(corpus, "original", testing=""), "training": setting, "extractor": name},
                 )
                 for setting in labels.SETTINGS
@@ -73,16 +75,6 @@ def training_time(inputs: TableInputs) -> Table:
             reported_note(every),
             gaps_note(every),
         ),
-    )
-
-
-def _cell(inputs: TableInputs, values: list[float], paper: str | bool | None) -> Cell:
-    return Cell(
-        value=statistics.fmean(values) if values else None,
-        digits=inputs.digits(2),
-        sd=statistics.stdev(values) if len(values) > 1 else None,
-        seeds=len(values),
-        reported=paper if isinstance(paper, str) and paper else None,
     )
 
 

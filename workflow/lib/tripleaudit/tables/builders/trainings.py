@@ -1,16 +1,15 @@
 """``trainings``: with which settings each extractor and classifier was trained, and how far it had come at its end."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Final
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note
+from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
-from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import ended
+from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (
@@ -32,27 +31,18 @@ COLUMNS: Final = (
 VERDICTS: Final = {CONVERGED: "converged", FLAT: "flat", RISING: "still rising", None: "not known"}
 
 
-def grouped(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
-    """Return ``(corpus, protocol, training setting, extractor, noise)`` -> the facts of its trainings."""
-    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
-    for fact in facts:
-        if "convergence" in fact:
-            keys = {"noise": "none", **fact["keys"]}
-            found[tuple(keys[name] for name in ("corpus", "protocol", "training", "extractor", "noise"))].append(fact)
-    return found
-
-
 def trainings(inputs: TableInputs) -> Table:
     """Build from the facts of the trainings, a row for those that differ in their seed alone; means over seeds."""
-    found = grouped(inputs.runs)
-    corpora = labels.corpora({key[0] for key in found})
-    names = labels.ordered({key[3] for key in found}, labels.rte_order())
-    protocols = labels.ordered({key[1] for key in found}, labels.protocol_order())
-    order = sorted(
-        found, key=lambda key: (corpora.index(key[0]), protocols.index(key[1]), key[2], names.index(key[3]), key[4])
-    )
-    rows = [_row(key, found[key]) for key in order]
-    cells = [cell for row in rows for cell in row.cells]
+    found = trainings_of(inputs.runs)
+    corpora = labels.corpora(run.corpus for run in found)
+    names = labels.ordered((run.extractor for run in found), labels.rte_order())
+    protocols = labels.ordered((run.protocol for run in found), labels.protocol_order())
+
+    def place(run: RunKey) -> tuple:
+        of_name = names.index(run.extractor), run.noise
+        return corpora.index(run.corpus), protocols.index(run.protocol), run.training, *of_name
+
+    rows = [_row(run, found[run]) for run in sorted(found, key=place)]
     doubled = any(fact.get("doubled") for each in found.values() for fact in each)
     return Table(
         "trainings",
@@ -75,17 +65,16 @@ def trainings(inputs: TableInputs) -> Table:
             any(len(each) > 1 for each in found.values())
             and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is told "
             "where they differ.",
-            gaps_note(cells),
+            gaps_note(cell for row in rows for cell in row.cells),
         ),
     )
 
 
-def _row(key: Sequence[str], facts: Sequence[Mapping[str, Any]]) -> Row:
+def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
     """Return the row of trainings; its first cell says whose it is, for the report's matrix."""
-    corpus, protocol, setting, extractor, noise = key
-    of = {**about(corpus, protocol, testing=""), "training": setting, "extractor": extractor, "noise": noise}
-    where = f"{labels.corpus(corpus)}, {labels.protocol(protocol)}, {labels.SETTINGS[setting]}"
-    return Row(labels.extractor(extractor, noise), (Cell(len(facts), 0, of=of), *_cells(facts)), where)
+    of = {**run._asdict(), "stratum": "all", "matching": "", "metric": ""}
+    where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
+    return Row(labels.extractor(run.extractor, run.noise), (Cell(len(facts), 0, of=of), *_cells(facts)), where)
 
 
 def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
@@ -123,7 +112,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def answer(table: Table, inputs: TableInputs) -> str:
     """Say how many kinds of trainings had ended how; a row of the table is one kind, of several seeds."""
-    verdicts = [ended(each) for each in grouped(inputs.runs).values()]
+    verdicts = [ended(each) for each in trainings_of(inputs.runs).values()]
     if not verdicts:
         return NOT_MEASURED
     margin = f"{100 * MARGIN:g} point" + "s" * (MARGIN != 0.01)

@@ -30,7 +30,7 @@ from tripleaudit.tables.grid import (
     score_grid,
     score_table,
 )
-from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs, run_of
+from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.leads import lead_two_step
 
 READS = ("data/reported/zero_cardinality.csv",)
@@ -207,12 +207,9 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
     lost = "" if recall is None else f"; it lets {recall.shown} % of the sentences with triples through"
     lowest = f", the lowest {number(min(found)[0], 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    unfinished = f"Its training was still rising when it ended ({UNFINISHED})."
-    unsettled = f"Whether its training was still rising is not known: too few evaluations ({UNSETTLED})."
-    marked = [text for mark, text in ((UNFINISHED, unfinished), (UNSETTLED, unsettled)) if mark in cell.mark]
     unmeasured = "" if against else "No trivial baseline was measured beside it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
-    return sentences(best_of, *marked, unmeasured)
+    return sentences(best_of, doubt_of_training([cell], "its training"), unmeasured)
 
 
 def answer_two_step(table: Table, inputs: TableInputs) -> str:

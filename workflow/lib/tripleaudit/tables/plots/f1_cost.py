@@ -58,13 +58,7 @@ def _panel(corpus: str, cost: str, points: list[dict[str, Any]], left: Iterable[
             "color": colour,
             "tooltip": panels.tips(series="", shown="F1 (%)", low="", high="", cost=title, cases=""),
         },
-        "layer": [
-            {
-                "mark": {"type": "rule", "strokeWidth": 1.5},
-                "encoding": {"y": {**y, "field": "low"}, "y2": {"field": "high"}},
-            },
-            {"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1}, "encoding": {"y": y, "shape": shape}},
-        ],
+        "layer": [panels.rule("y", y, strokeWidth=1.5), panels.dots(60, y=y, shape=shape)],
     }
 
 

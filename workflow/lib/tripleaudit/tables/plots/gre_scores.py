@@ -29,7 +29,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
             for metric in scores if mine else ():
                 points = []
                 for run in mine:
-                    cell, printed = gre.cell_of(inputs, run, metric, mode), gre.reported_value(run, metric)
+                    cell, printed = gre.cell_of(inputs, run, metric, mode), gre.printed(run, metric)
                     name = named[run]
                     points += [panels.point(name, NAMES[0], cell)] if cell.value is not None else []
                     if printed is not None:

@@ -17,9 +17,9 @@ def draw(inputs: TableInputs) -> panels.Spec:
     runs = runs_of(inputs, "parts")
     rows = []
     for run in runs:
-        parts = sorted(int(part) for part in strata_of(inputs, run, "", "redundancy") if part.isdigit())
+        parts = sorted(int(part) for part in strata_of(inputs, run, "redundancy") if part.isdigit())
         for part in parts:
-            value = cell_of(inputs, run, str(part), "", "redundancy", 3).value
+            value = cell_of(inputs, run, "redundancy", of=str(part)).value
             rows.append(_point(model_label(run, runs), part, len(parts), value))
     names = list(dict.fromkeys(row["series"] for row in rows))
     if not rows:

@@ -26,9 +26,14 @@ def draw(inputs: TableInputs) -> panels.Spec:
     range. Only trainings on the original splits are compared.
     """
     measured = _measured(inputs.files.get("benchmarks", []))
-    corpora = labels.corpora((corpus for corpus, *_ in measured))
+    corpora = labels.corpora(corpus for corpus, *_ in measured)
+    names = labels.ordered((name for _, _, name, _ in measured), labels.cardinality_order())
+    settings = [f"original-{setting}" for setting in labels.SETTINGS]
     rows = {(corpus, job, column): [] for corpus in corpora for job, column, *_ in PANELS}
-    for (corpus, trainset, name, noise), found in sorted(measured.items(), key=_order):
+    for corpus, trainset, name, noise in sorted(
+        measured, key=lambda key: (names.index(key[2]), key[3] != "none", settings.index(key[1]))
+    ):
+        found = measured[corpus, trainset, name, noise]
         for job, column, unit, _ in PANELS:
             if seeds := [value / unit for value in found.get((job, column), ())]:
                 mean = statistics.fmean(seeds)
@@ -59,10 +64,7 @@ def _panel(title: str, bars: list[dict], widest: float) -> panels.Spec:
         },
         "layer": [
             {"mark": "bar", "encoding": {"x": x, "color": panels.series(names)}},
-            {
-                "mark": {"type": "rule", "color": panels.FAINT},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
-            },
+            panels.rule("x", x, color=panels.FAINT),
             {
                 "mark": {"type": "text", "align": "left", "dx": 3, "fontSize": 9, "color": panels.FAINT},
                 "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},
@@ -75,11 +77,6 @@ def _trained_on(trainset: str) -> str:
     return f"trained on {labels.SETTINGS[trainset.removeprefix('original-')]}"
 
 
-def _order(item: tuple) -> tuple:
-    (_, trainset, name, noise), _ = item
-    return _rank(name), name, noise != "none", list(labels.SETTINGS).index(trainset.removeprefix("original-"))
-
-
 def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
     """Return the benchmark files that a study has beside ``<study>/predictions/<run>/test.jsonl``; some may be lost."""
     found = []
@@ -90,11 +87,6 @@ def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
             if benchmark.exists():
                 found.append(benchmark)
     return found
-
-
-def _rank(name: str) -> int:
-    order = labels.cardinality_order()
-    return order.index(name) if name in order else len(order)
 
 
 def _measured(paths: list[Path]) -> dict[tuple[str, str, str, str], dict[tuple[str, str], list[float]]]:

@@ -40,6 +40,7 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
             marks.append({**of, "recall": _round(one["recall"]), "precision": _round(one["precision"])})
     x, y = (panels.number(field, title, (0, 1)) for field, title in (("recall", "Recall of “has triples”"), PRECISION))
     colour = panels.series(names, columns=1, least=1)
+    tips = panels.tips(series="operating point", recall="", precision="")
     return {
         "title": panels.clean(labels.corpus(corpus)),
         "height": 200,
@@ -50,14 +51,7 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
                 "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.4, "clip": True},
                 "encoding": {"order": {"field": "place"}, "detail": {"field": "seed"}},
             },
-            {
-                "data": panels.values(marks),
-                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {
-                    "shape": colour,
-                    "tooltip": panels.tips(series="operating point", recall="", precision=""),
-                },
-            },
+            {"data": panels.values(marks), **panels.dots(60, shape=colour, tooltip=tips)},
         ],
     }
 

@@ -33,13 +33,10 @@ def lines_of(cell: Cell) -> Lines:
         if cell.change is not None:
             main += f" ({number(cell.change, cell.digits, sign=True)})"
         main += cell.mark
-    interval = ""
-    if cell.low is not None and cell.high is not None:
-        interval = f"[{number(cell.low, cell.digits)}, {number(cell.high, cell.digits)}]"
     reported = ""
     if cell.reported is not None:
         reported = cell.reported
         if cell.reported_change is not None:
             reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
     difference = "" if cell.difference is None else number(cell.difference, cell.digits, sign=True)
-    return Lines(main, interval, reported, difference)
+    return Lines(main, cell.interval, reported, difference)
