@@ -539,7 +539,7 @@ def test_the_table_has_a_column_for_each_collection(extracted, tmp_path):
     for row in ("Sentences", "Let through to the extractor", "Broken, left out", "Sentences a second of one process"):
         assert row in text
     assert all(relation in text for relation in manifest["relations"])
-    assert "CasRel behind the gate of ZCC on cpu" in text
+    assert "CasRel after the classifier ZCC on cpu" in text
 
 
 def test_extract_prints_a_stream_behind_a_gate(models, tmp_path, capsys):

@@ -143,7 +143,7 @@ def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were
     (row,) = (table := build_table("completion", inputs)).rows
     assert row.cells[2].low is None
     assert any(
-        f"0 of {NUMBER} test sentences are left out" in note and "asked about 5." in note for note in table.notes
+        f"0 of {NUMBER} test sentences are left out" in note and "queried about 5." in note for note in table.notes
     )
 
 

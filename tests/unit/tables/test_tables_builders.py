@@ -1,4 +1,7 @@
 import json
+import re
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.tables.builders import build_table, make_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import notes
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import UNFINISHED, RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
 
@@ -428,3 +431,23 @@ def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(resu
     ]
     path.write_text(json.dumps(equal))
     assert load_inputs(runs=[path]).scores.unequal == set()
+
+
+def test_every_table_explains_its_settings_and_marks(inputs):
+    late = {run._replace(testing="") for run in inputs.scores.runs}
+    marked = replace(inputs, scores=copy(inputs.scores))
+    marked.scores.trained, marked.scores.unfinished = late, late
+    explained = set()
+    for name in OWN:
+        table = build_table(name, marked)
+        shown = [table.caption, *(text for one in (*table.columns, *table.rows) for text in (one.group, one.label))]
+        notes = " ".join(table.notes)
+        if re.search(r"\b[NW]Z\b", " ".join(shown)):
+            assert re.search(r"[NW]Z[:)]", notes), name
+            explained.add("settings")
+        if UNFINISHED in "".join(cell.mark for row in table.rows for cell in row.cells) + table.answer:
+            assert f"{UNFINISHED}: the training was still rising" in notes, name
+            explained.add("marks")
+        assert len(set(table.notes)) == len(table.notes), name
+    assert explained == {"settings", "marks"}
+    assert build_table("training-time", marked).notes[0].startswith("NZ: sentences with triples only")

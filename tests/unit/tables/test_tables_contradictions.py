@@ -18,7 +18,7 @@ from tripleaudit.tables.render.json_form import read_table
 VALUES = r"(\d+\.\d) % [^.:;]*?(?:and|than|in) [^:;]*?(\d+\.\d) %[^:;]*?"
 SAYS = (
     (re.compile(VALUES + r": a (?:gap|gain) of"), True),
-    (re.compile(r"no difference can be told between [^:]*: (\d+\.\d) % and (\d+\.\d) %"), False),
+    (re.compile(r"no difference is shown between [^:]*: (\d+\.\d) % and (\d+\.\d) %"), False),
     (re.compile(r"finds more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), True),
     (re.compile(r"finds no more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
 )
@@ -40,7 +40,7 @@ def statements(tables: Iterable[Table]) -> Iterator[tuple[frozenset[str], bool, 
             for row in table.rows:
                 if row.label in table.answer:
                     numbers = frozenset(cell.shown for cell in row.cells[:2])
-                    yield numbers, "no loss can be told" not in table.answer, f"{row.label} loses {row.cells[2].shown}"
+                    yield numbers, "no loss is shown" not in table.answer, f"{row.label} loses {row.cells[2].shown}"
 
 
 def contradictions(tables: Iterable[Table]) -> list[list[str]]:
@@ -73,7 +73,7 @@ def test_studies_do_not_contradict_themselves(inputs):
     found = [build_table(name, inputs) for name in names]
     assert len(list(statements(found))) >= 4
     assert contradictions(found) == []
-    for table in found:  # a bold value can be told from every other one of its column
+    for table in found:  # a bold value is distinguishable from every other one of its column
         for row, rival in itertools.permutations(table.rows, 2):
             for cell, other in zip(row.cells, rival.cells, strict=True):
                 if cell.bold and other.of and row.group == rival.group and other.of["matching"] == cell.of["matching"]:
@@ -91,6 +91,6 @@ def test_tables_that_were_made_here_do_not_contradict_themselves(root):
 
 def test_a_contradiction_is_found():
     told = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
-    tie = "For A, no difference can be told between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
+    tie = "For A, no difference is shown between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
     tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", told), ("y", tie))]
     assert len(contradictions(tables)) == 1 and contradictions(tables[:1]) == []

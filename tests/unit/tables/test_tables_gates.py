@@ -67,12 +67,12 @@ def test_a_difference_that_cannot_be_told_says_what_it_takes():
     few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
     told = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
     assert told == (
-        "For A, no difference can be told between F1 here and there: 75.0 % and 74.0 %, a difference of -1.0 points "
+        "For A, no difference is shown between F1 here and there: 75.0 % and 74.0 %, a difference of -1.0 points "
         "[-6.7, 4.7]; so small a difference takes more than 20 times the test sentences."
     )
     told = said(cell(77.0, 73.0, 81.0, cases=120, seeds=1), few)
     assert told.endswith(
-        "[-8.7, 2.7], with one seed; it takes about 360 test sentences or more seeds to tell one of this size."
+        "[-8.7, 2.7], with one seed; it takes about 360 test sentences or more seeds to show one of this size."
     )
 
 
@@ -82,9 +82,9 @@ def test_counts_tell_what_intervals_of_their_own_do_not():
     near = cell(76.0, 71.0, 80.0, cases=FEW)
     paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=0.02)
     pair = Pair("A", HIGH, near, difference=paired)
-    assert pair.told and not Pair("A", HIGH, near).told
+    assert pair.distinguishable and not Pair("A", HIGH, near).distinguishable
     assert contrast([pair], "here", "there").endswith("a gap of 4.0 points [1.0, 8.0].")
-    assert not pair._replace(difference=replace(paired, p=0.06)).told
+    assert not pair._replace(difference=replace(paired, p=0.06)).distinguishable
 
 
 def test_one_system_alone_leads_nobody():

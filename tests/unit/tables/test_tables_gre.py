@@ -152,7 +152,7 @@ def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed
     assert table.cell("broken", "CS").value is None
     notes = " ".join(table.notes)
     assert "broken (Demo, Ori.) has no scores: ends with exit status 1." in notes
-    assert "some (Demo, Ori.) was asked about 5 of 20 sentences" in notes
+    assert "some (Demo, Ori.) was queried about 5 of 20 sentences" in notes
     assert build_table("gre-sentence", found).answer.startswith("Of 2 systems")
     labelled = [row.label for row in build_table("gre-hard-matching", found).rows]
     assert "Not trained: mine" in labelled and "Trained: CasRel (NZ)" in labelled

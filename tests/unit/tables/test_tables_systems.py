@@ -100,7 +100,7 @@ def test_a_system_asked_about_a_part_is_compared_with_none(study):
     few = fact("few", asked=5, sentences=5)
     table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
     assert table.cell("CasRel", "F1").bold and not table.cell("few", "F1").bold
-    assert any("few (Demo, Ori.) was asked about 5 of 20 sentences" in note for note in table.notes)
+    assert any("few (Demo, Ori.) was queried about 5 of 20 sentences" in note for note in table.notes)
 
 
 def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
@@ -120,7 +120,7 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
     table = build_table("two-step", inputs)
     row = {column.label: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
-    assert (row["Asked (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)
+    assert (row["Passed (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)
     assert row["Change (points)"] == pytest.approx(
         (100 + 200 / 3) / 2 - 200 / 3
     )  # against itself, the same for each seed
@@ -249,14 +249,14 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     table = build_table("trainings", inputs)
     assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
     shown = [cell.shown for cell in table.rows[0].cells]
-    verdict = ["still rising, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
+    verdict = ["still rising †, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
     bound = ["1.25", "1.46", ""]  # 0.3 by the square root of two
     assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", *bound, *verdict, "2.0", "NVIDIA H100"]
     seeds = {
         system: {head: cell.shown for (_, head), cell in row.items()} for system, row in matrix([table]).rows.items()
     }
     assert seeds == {("Demo", "CasRel"): {"Seeds": "2"}, ("Demo", "PFN"): {"Seeds": "1"}}
-    assert table.cell("PFN", "Ended").shown == "not known" and table.cell("PFN", "Seeds").shown == "1"
+    assert table.cell("PFN", "Ended").shown == "not known §" and table.cell("PFN", "Seeds").shown == "1"
     assert build_table("trainings", inputs).answer == (
         "Of 2 kinds of training: 1 still rising (†), which takes more epochs; 1 evaluated too rarely to know (§), "
         "which takes 4 evaluations."

@@ -15,7 +15,6 @@ from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render.escape import markdown
 from tripleaudit.tables.render.markup import templates
@@ -129,7 +128,7 @@ def results_card(
                 path.relative_to(folder).as_posix() for path in sorted((folder / "predictions").rglob("*.parquet"))
             ],
             systems=[_system(run, mark) for run, mark in zip(runs, marks, strict=True)],
-            notes=mark_notes(Cell(mark=mark) for mark in marks),
+            notes=mark_notes("".join(marks)),
             card=card,
             code=sorted({_commit(one.get("git") or {}) for one in trained}),
             packages=sorted(set(versions)),

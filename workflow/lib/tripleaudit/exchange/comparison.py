@@ -35,7 +35,7 @@ class Compared:
         seeds: of the runs of each side.
         total: over all sentences; its corrected p-value counts all pairs of the comparison.
         blocks: heading -> differences by stratum, relation, number of triples.
-        changed: the sentences that the two read differently; None where only counts are at hand.
+        changed: the sentences that the two read differently; None where only counts are available.
         marks: of each side, of trainings that were still rising or may have been.
     """
 

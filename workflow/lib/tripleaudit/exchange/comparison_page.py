@@ -118,7 +118,7 @@ def _notes(result: Comparison) -> list[str]:
         notes.append(
             "Sentences without gold triples: F1 is 0 for everybody, so the share left empty stands in its place."
         )
-    notes += mark_notes([Cell(mark="".join(pair.marks)) for pair in result.pairs])
+    notes += mark_notes("".join(mark for pair in result.pairs for mark in pair.marks))
     for side, names in zip("AB", result.alone, strict=True):
         if names:
             more = ", …" if len(names) > 3 else ""

@@ -48,7 +48,7 @@ class Difference(difference.Difference):
 
     @property
     def clear(self) -> bool:
-        """Whether it can be told from none, also among the differences of its block."""
+        """Whether a difference is shown, also among the differences of its block."""
         return self.shown and self.corrected < ALPHA
 
     def to_json(self) -> dict[str, Any]:

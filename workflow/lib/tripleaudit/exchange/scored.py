@@ -61,9 +61,9 @@ class ScoredRun:
             return None
         gold, predictions = found["gold"], found["predictions"]
         right, guess = read_sentences(gold), read_sentences(predictions)
-        if len(guess) < len(right):  # a system that was asked about some sentences alone
-            asked = {sentence.id for sentence in guess}
-            right = [sentence for sentence in right if sentence.id in asked]
+        if len(guess) < len(right):  # a system that was queried about some sentences alone
+            queried = {sentence.id for sentence in guess}
+            right = [sentence for sentence in right if sentence.id in queried]
         right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
         if "decisions" in found:
             decisions = gate.load_decisions(found["decisions"])

@@ -17,6 +17,7 @@ from tripleaudit.report.origin import Origin
 from tripleaudit.report.sections import Plot, Section, share
 from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.report.table_files import compared
+from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.render import escape
@@ -94,7 +95,8 @@ def page(
         address: where the sentences behind a number are found.
     """
     shared = share(sections, address)
-    front = glance.in_front(found)
+    front, findings = glance.in_front(found), glance.findings(found.tables.values())
+    shown = [cell.mark for cells in front.rows.values() for cell in cells.values()]
     drawn = next(filter(None, map(charts.by_stratum, found.tables.values())), None)
     if drawn:
         shared.charts[LEAD] = drawn
@@ -111,9 +113,9 @@ def page(
             command=command,
             front=front,
             behind=glance.behind(found, front),
-            findings=glance.findings(found.tables.values()),
+            findings=findings,
             lead=LEAD if drawn else "",
-            marks=mark_notes(cell for cells in front.rows.values() for cell in cells.values()),  # also of the sentences
+            marks=mark_notes("".join([*shown, *(text for _, text in findings)])),
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=plots,
@@ -170,7 +172,7 @@ def _entries(facts: StudyFacts, origin: Origin) -> list[tuple[str, list[str]]]:
         ("Finished", [" to ".join(dict.fromkeys(origin.finished))] if origin.finished else []),
         ("Devices", origin.devices),
         ("Seeds", origin.seeds or [str(seed) for seed in facts.seeds]),
-        ("Settings", [setting.upper() for setting in facts.settings]),
+        ("Settings", [setting.upper() for setting in facts.settings] + [labels.SETTINGS_NOTE] * bool(facts.settings)),
         ("Versions", [f"{name} {' and '.join(found)}" for name, found in origin.versions.items()]),
         ("Configuration", [f"SHA-256 {facts.config_sha256}"] if facts.config_sha256 else []),
     ]

@@ -18,7 +18,7 @@ from tripleaudit.training.convergence import FEWEST
 NOT_MEASURED: Final = "This was not measured in the study."
 SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
-MOST: Final = 20  # times the sentences at hand, beyond which it is of no use to say how many a difference takes
+MOST: Final = 20  # times the sentences that there are, beyond which it is of no use to say how many a difference takes
 
 
 class Pair(NamedTuple):
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
         first, second: the values.
         floors: what the best trivial baseline reaches on the cases of either value.
         baselines: names of these baselines.
-        difference: second minus first, from the per-sentence counts where they are at hand.
+        difference: second minus first, from the per-sentence counts where they are available.
     """
 
     name: str
@@ -68,8 +68,8 @@ class Pair(NamedTuple):
         return f"{size} [{number(low, digits)}, {number(high, digits)}]"
 
     @property
-    def told(self) -> bool:
-        """Whether the values can be told apart; two without intervals are taken as they stand."""
+    def distinguishable(self) -> bool:
+        """Whether there is a difference between the values; two without intervals are taken as they stand."""
         if self.first.shown == self.second.shown:
             return False
         if self.difference is not None:
@@ -172,7 +172,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unequal"
     if all(not_beaten(*one) for one in zip(cells, pair.floors, strict=True)):
         return "floor"
-    if not pair.told:
+    if not pair.distinguishable:
         return "tie"
     if any(UNSETTLED in cell.mark for cell in cells):
         return "unsettled"
@@ -214,7 +214,7 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
     if doubt == "floor":
         return _not_beating(pairs, first, second, what)
     shown = _tie(pairs[0]) if one else "; it takes more test sentences, or more seeds"
-    return f"For {names}, no difference can be told between {what} {first} and {second}{shown}."
+    return f"For {names}, no difference is shown between {what} {first} and {second}{shown}."
 
 
 def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
@@ -224,11 +224,11 @@ def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> s
     if one:
         sides = zip((first, second), pairs[0].floors, strict=True)
         floors = several([f"{floor.shown} % {where}" for where, floor in sides])
-        told = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
-        if not pairs[0].told:
-            told = f"For {names}, no difference can be told between {what} {first} and {second}{_tie(pairs[0])}"
+        stated = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
+        if not pairs[0].distinguishable:
+            stated = f"For {names}, no difference is shown between {what} {first} and {second}{_tie(pairs[0])}"
         beat = f"it does not beat the baseline{plural} {baselines} ({floors})"
-        return f"{told}; {beat}, so that this says nothing about reading."
+        return f"{stated}; {beat}, so that this says nothing about reading."
     beat = f"do not beat the baseline{plural} {baselines} {first} or {second}"
     return f"{names} {beat}, so that differences say nothing about reading before a system does, as after more epochs."
 
@@ -246,7 +246,7 @@ def _tie(pair: Pair) -> str:
         return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
     needed = min(counted) * max(1.0, (high - low) / 2 / size) ** 2
     seeds = " or more seeds" if _seeds(pair) else ""
-    return f"{values}{change}; it takes about {_rounded(needed)} test sentences{seeds} to tell one of this size"
+    return f"{values}{change}; it takes about {_rounded(needed)} test sentences{seeds} to show one of this size"
 
 
 def _rounded(number_: float) -> str:
@@ -301,7 +301,7 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
         return f"{what} is 0 for all"
     equals = [other for other, one in known if tied(one, cell)]
     if len(equals) > 1:
-        return f"{what} has no clear leader (up to {cell.shown}{unit}; {several(equals)} cannot be told apart)"
+        return f"{what} has no clear leader (up to {cell.shown}{unit}; {several(equals)} are not distinguishable)"
     return f"{what} {cell.shown}{unit} by {name}"
 
 

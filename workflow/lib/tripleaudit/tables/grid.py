@@ -190,7 +190,7 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         and fact["keys"]["protocol"] in protocols
     ]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
-        found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are told by its training set.")
+        found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are counted by its training set.")
         if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
             found.append("Stored outputs of one training: another training of the same system may differ by more.")
     for fact in facts:
@@ -199,8 +199,8 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         )
         if fact["asked"] < fact["of"]:
             found.append(
-                f"{where} was asked about {fact['asked']} of {fact['of']} sentences; its scores are about these alone "
-                "and are not compared with other rows."
+                f"{where} was queried about {fact['asked']} of {fact['of']} sentences; its scores are about these "
+                "alone and are not compared with other rows."
             )
         if fact["failed"]:
             found.append(f"{where} has no scores: {fact['failed']}.")
@@ -218,14 +218,13 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
             found.append(
                 f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
                 f"sentence{f' ({otherwise} of them but for case, blanks or punctuation)' * bool(otherwise)}; they have "
-                "no place there and count as predicted."
+                "no offsets there and count as predicted."
             )
     return found
 
 
-def mark_notes(cells: Iterable[Cell]) -> list[str]:
-    """Return the notes that explain what the cells' marks say of trainings."""
-    marks = "".join(cell.mark for cell in cells)
+def mark_notes(shown: str) -> list[str]:
+    """Return the notes that explain the marks of trainings in what is shown."""
     said = {
         UNEQUAL: "the trainings without and with zero-triple sentences saw unequal numbers of sentences with triples, "
         "so their difference is one of budget too.",
@@ -234,7 +233,7 @@ def mark_notes(cells: Iterable[Cell]) -> list[str]:
         f"gained {100 * MARGIN:g} or more. Such values say how fast a system learns, not how far it comes.",
         UNSETTLED: "too few evaluations of the training to know whether it was still rising.",
     }
-    return [f"{mark}: {text}" for mark, text in said.items() if mark in marks]
+    return [f"{mark}: {text}" for mark, text in said.items() if mark in shown]
 
 
 def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:
@@ -263,7 +262,7 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
             "Holm-corrected, p < 0.05)."
         )
-    found += mark_notes(measured)
+    found += mark_notes("".join(cell.mark for cell in measured))
     if seeds and seeds[0] == 2:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
     if seeds and not several:

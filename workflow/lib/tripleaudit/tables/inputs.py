@@ -40,7 +40,7 @@ class RunKey(NamedTuple):
 
 
 class ScoreIndex:
-    """The rows of a scores file by run, and the per-sentence counts behind them where they are at hand.
+    """The rows of a scores file by run, and the per-sentence counts behind them where they are available.
 
     Args:
         scores: rows of one study.
@@ -64,7 +64,7 @@ class ScoreIndex:
         self.runs: list[RunKey] = list(runs)
         self._count_files = list(counts)
         self.partial: set[str] = set()
-        """Systems that were asked about a part of each test set, so that no row can be compared with theirs."""
+        """Systems that were queried about a part of each test set, so that no row can be compared with theirs."""
         self.trained: set[RunKey] = set()
         """Runs (without their testing setting) of whose trainings there are facts."""
         self.unfinished: set[RunKey] = set()
@@ -84,7 +84,7 @@ class ScoreIndex:
         return found
 
     def reasons(self, systems: Collection[str]) -> dict[RunKey, Sequence[str]]:
-        """Return why some systems find next to nothing, where that hangs on something else than the system."""
+        """Return why some systems find next to nothing, where that depends on something else than the system."""
         if not systems:  # files of counts are not read for trained ones
             return {}
         every = ((run, one) for run, seeds in self._counts.items() for one in seeds.values())
@@ -253,7 +253,7 @@ class ScoreIndex:
         return np.stack([one.of(matching, stratum) for one in counts], axis=1)
 
     def stacked(self, run: RunKey, matching: str, stratum: str = "all") -> np.ndarray | None:
-        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not at hand."""
+        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not available."""
         return self._stacked(run, stratum, matching, tuple(self._counts.get(run, {})))
 
     def ids(self, run: RunKey) -> list[str]:
@@ -358,7 +358,7 @@ class TableInputs:
 
     @property
     def corpora(self) -> set[str]:
-        """The corpora on whose original split something was trained or asked."""
+        """The corpora on whose original split something was trained or queried."""
         return {run.corpus for run in self.scores.runs if run[1:4] == ("original", "nz", "nz")}
 
     @property

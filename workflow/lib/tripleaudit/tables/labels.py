@@ -17,9 +17,15 @@ CORPORA = {
     "ade": "ADE",
     "demo": "Demo",
 }
-TYPES = {"entirely_seen": "Entirely seen", "partially_seen": "Partially seen", "unseen": "Unseen", "others": "Others"}
+TYPES = {
+    "entirely_seen": "Entirely seen",
+    "partially_seen": "Partially seen",
+    "unseen": "Unseen",
+    "others": "Mixed types",
+}
 SHORT_TYPES = {"entirely_seen": "Entire", "partially_seen": "Partial", "unseen": "Unseen"}
 SETTINGS = {"nz": "NZ", "wz": "WZ"}
+SETTINGS_NOTE = "NZ: sentences with triples only; WZ: with zero-triple sentences too."
 SPLITS = {"train": "Train", "valid": "Valid", "test": "Test"}
 
 

@@ -35,7 +35,7 @@ def changed(inputs: TableInputs, first: Cell, second: Cell) -> Pair | None:
 def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
     """Return the run with the greatest F1 of those that a table has without noising, and how it is called.
 
-    Of baselines none is taken, and of systems that were asked about a part of the test set neither.
+    Of baselines none is taken, and of systems that were queried about a part of the test set neither.
     """
     cells = table.find("F1", metric="f1", stratum="all", noise="none", **of)
     cells = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
@@ -69,24 +69,24 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     changes = [changed(inputs, seen, cell) for _, cell in known]
     others = several(
         [
-            f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}{f' ({_less(change)})' * (change is not None)}"
+            f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}" + (f" ({_less(change)})" if change else "")
             for (stratum, cell), change in zip(known, changes, strict=True)
         ]
     )
-    falls = all(change is not None and change.told and change.change < 0 for change in changes)
-    told = f"{'falls from' if falls else 'is'} {bounded(seen)} {ON[SEEN]}{' to' if falls else ', and'} {others}"
-    told = f"F1 of {name} {told}"
+    falls = all(change is not None and change.distinguishable and change.change < 0 for change in changes)
+    stated = f"{'falls from' if falls else 'is'} {bounded(seen)} {ON[SEEN]}{' to' if falls else ', and'} {others}"
+    stated = f"F1 of {name} {stated}"
     looked = [
         _cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *(stratum for stratum, _ in known))
     ]
     if all(cell.value is not None for cell in looked):
-        told += f"; looking triples up has {several([cell.shown for cell in looked])} %"
-    return " ".join(filter(None, (told + ".", _noised(inputs, run, strata[-1]))))
+        stated += f"; looking triples up has {several([cell.shown for cell in looked])} %"
+    return " ".join(filter(None, (stated + ".", _noised(inputs, run, strata[-1]))))
 
 
 def _less(change: Pair) -> str:
-    if not change.told:
-        return f"no difference can be told: {change.points(signed=True)}"
+    if not change.distinguishable:
+        return f"no difference is shown: {change.points(signed=True)}"
     return f"{change.points()} {'more' if change.change > 0 else 'less'}"
 
 
@@ -95,7 +95,7 @@ def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
     change = changed(inputs, plain, noised)
     if change is None:
         return ""
-    less = _less(change) if change.told else f"no difference can be told ({change.points(signed=True)})"
+    less = _less(change) if change.distinguishable else f"no difference is shown ({change.points(signed=True)})"
     return f"With Entity Noising, F1 {ON[stratum]} is {bounded(noised)}: {less}."
 
 
@@ -109,9 +109,9 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
     change = changed(inputs, usual, cell)
     if change is None:
         return ""
-    if not change.told:
+    if not change.distinguishable:
         left = f"{bounded(cell)}, {change.points(signed=True)}"
-        return f"Sentences without triples in the test cost {name} nothing that can be told: {left}."
+        return f"Sentences without triples in the test are not shown to cost {name} anything: {left}."
     falls = f"falls by {change.points()} to {bounded(cell)}"
     return f"When sentences without triples are added to the test, F1 of {name} {falls}."
 
@@ -128,21 +128,21 @@ def lead_two_step(table: Table, inputs: TableInputs) -> str:
     before, cells = _cell(inputs, alone, "all"), {way: _cell(inputs, run, "all") for way, run in ways.items()}
     changes = {way: changed(inputs, before, cell) for way, cell in cells.items()}
     marks = {way: inputs.scores.mark(run) for way, run in ways.items()}
-    told = [f"{way}{_brought(change)}{marks[way]}" for way, change in changes.items() if change is not None]
-    if not told:
+    stated = [f"{way}{_brought(change)}{marks[way]}" for way, change in changes.items() if change is not None]
+    if not stated:
         return ""
-    first = f"On that test, {several(told)}"
+    first = f"On that test, {several(stated)}"
     between = changed(inputs, *cells.values())
     if between is None:
         return f"{first}."
-    if not between.told:
-        return f"{first}; between the two no difference can be told ({between.points(signed=True)})."
+    if not between.distinguishable:
+        return f"{first}; between the two no difference is shown ({between.points(signed=True)})."
     return f"{first}; the {'second' if between.change > 0 else 'first'} is better by {between.points()}."
 
 
 def _brought(change: Pair) -> str:
-    if not change.told:
-        return f" changes nothing that can be told ({change.points(signed=True)})"
+    if not change.distinguishable:
+        return f" is not shown to change anything ({change.points(signed=True)})"
     return f" {'brings' if change.change > 0 else 'costs'} {change.points()}"
 
 

@@ -85,7 +85,7 @@ def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
 
 
 def tips(**titles: str) -> list[Spec]:
-    """Return what is told of a point: field -> title, its own name where that is empty."""
+    """Return what is shown of a point: field -> title, its own name where that is empty."""
     return [{"field": name, **({"title": title} if title else {})} for name, title in titles.items()]
 
 

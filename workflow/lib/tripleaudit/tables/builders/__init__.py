@@ -1,14 +1,16 @@
 """The tables by paper and theme: builders and answers, and one ``TableSpec`` for each table."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
+from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.gates import sentences
-from tripleaudit.tables.grid import WHY
+from tripleaudit.tables.grid import WHY, mark_notes
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import write_table
@@ -26,16 +28,27 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     table = spec.build(inputs)
     if not isinstance(table, Table):
         raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
+    answer = sentences(spec.answer(table, inputs), *_reasons(table))
     return replace(
         table,
         name=name,
         style=inputs.options.get("style", ""),
         question=spec.question,
-        answer=sentences(spec.answer(table, inputs), *_reasons(table)),
+        answer=answer,
         lead=spec.lead(table, inputs),
+        notes=_explained(table, answer),
         order=spec.order,
         glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
     )
+
+
+def _explained(table: Table, answer: str) -> tuple[str, ...]:
+    """Return the notes with those that they lack on the settings, and on the marks, of labels, cells and answer."""
+    known = " ".join(table.notes)
+    heads = [text for one in (*table.columns, *table.rows) for text in (one.group, one.label)]
+    settings = re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads])) and not re.search(r"[NW]Z[:)]", known)
+    marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
+    return (*[labels.SETTINGS_NOTE] * bool(settings), *table.notes, *(mark for mark in marks if mark[:2] not in known))
 
 
 def _reasons(table: Table) -> list[str]:

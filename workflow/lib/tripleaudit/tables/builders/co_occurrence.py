@@ -9,7 +9,7 @@ from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
-from tripleaudit.tables.grid import extracts, mark_notes, row_notes
+from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs, run_of
 
 HEADS = {
@@ -63,7 +63,6 @@ def co_occurrence(inputs: TableInputs) -> Table:
         notes=chosen(
             NOTE,
             len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
-            *mark_notes(cell for cell in cells if cell.value is not None),
             *row_notes(inputs, (), "original"),
             gaps_note(cells),
         ),

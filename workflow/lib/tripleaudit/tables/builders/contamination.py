@@ -16,7 +16,7 @@ from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
-from tripleaudit.tables.grid import ScoreRow, extracts, mark_notes, row_notes
+from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
 from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
 
 REARRANGED = "rearranged"
@@ -84,14 +84,13 @@ def contamination(inputs: TableInputs) -> Table:
             "Holm-corrected over the rows.",
             "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
             "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
-            "does not tell the two apart (docs/methods.md): compare it with the memorising baseline, which knows "
+            "does not distinguish the two (docs/methods.md): compare it with the memorising baseline, which knows "
             "nothing else, and between systems.",
             again
             and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
             "come from the benchmark's training set; these are other sentences, so there is no pair.",
             missing > 0 and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
             gaps_note(every),
-            *mark_notes(every),
             *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
         ),
     )
@@ -117,12 +116,12 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
     test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
     if test is not None and (not test.shown or worst.value < 0):
         most = f"{labels.extractor(worst.of['extractor'])}'s, {worst.shown} points {worst.interval}".rstrip()
-        return sentences(f"With names replaced, no loss can be told: the greatest is {most}.", doubt_of_training(found))
+        return sentences(f"With names replaced, no loss is shown: the greatest is {most}.", doubt_of_training(found))
     most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
-    told = f"With names replaced, {name} loses{most}: {worst.shown} points of F1 {worst.interval}".rstrip() + "."
+    stated = f"With names replaced, {name} loses{most}: {worst.shown} points of F1 {worst.interval}".rstrip() + "."
     known = cells.get("memorise")
     baseline = "" if known is None else f"The memorising baseline loses {known.shown} points."
-    return sentences(told, doubt_of_training(found), baseline)
+    return sentences(stated, doubt_of_training(found), baseline)
 
 
 CONTAMINATION = TableSpec(

@@ -9,7 +9,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
-from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
+from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)", "Device")
@@ -75,13 +75,12 @@ def efficiency(inputs: TableInputs) -> Table:
             f"F1: on the test set {where}, {inputs.matching} matching.",
             "Seconds are wall time of this study's own jobs, with whatever else the machine did. Programs and classes: "
             "from their start to their last answer. Trained extractors: from reading the sentences to the last triple, "
-            "without loading the model and without training. Language models: of the run that asked them; answers from "
-            "the cache keep their time, and have none where only some were asked then.",
+            "without loading the model and without training. Language models: of the run that queried them; "
+            "answers from the cache keep their time, and have none where only some were queried then.",
             "Stored outputs were made elsewhere: nothing is known of what they took.",
             "Money: that of the answers at the endpoint's prices, in their currency, also where the cache had them.",
             "Peak memory: of the process (trained extractors) or of the largest process that was started (programs).",
             gaps_note(cells),
-            *mark_notes(cells),
             *row_notes(inputs, runs, "original"),
         ),
     )
@@ -112,10 +111,10 @@ def answer_efficiency(table: Table, inputs: TableInputs) -> str:
         for cell, f1 in zip(ends, f1s, strict=True)
     )
     if len(found) == 1:
-        told = f"{fast[1]} takes {fast[0]} s for 1,000 sentences ({fast[2]})."
+        stated = f"{fast[1]} takes {fast[0]} s for 1,000 sentences ({fast[2]})."
     else:
-        told = f"1,000 sentences take from {fast[0]} s ({fast[1]}, {fast[2]}) to {slow[0]} s ({slow[1]}, {slow[2]})."
-    return sentences(told, doubt_of_training(f1s))
+        stated = f"1,000 sentences take from {fast[0]} s ({fast[1]}, {fast[2]}) to {slow[0]} s ({slow[1]}, {slow[2]})."
+    return sentences(stated, doubt_of_training(f1s))
 
 
 EFFICIENCY = TableSpec(

@@ -227,7 +227,7 @@ def needle_example(inputs: TableInputs) -> Table:
         notes=chosen(
             CRITERIA_NOTE,
             f"{len(rows)} of {total} needles, those whose criteria disagree first." if total > len(rows) else "",
-            "–: not asked." if any(cell.text == "–" for row in rows for cell in row.cells) else "",
+            "–: not queried." if any(cell.text == "–" for row in rows for cell in row.cells) else "",
         ),
     )
 
@@ -322,10 +322,10 @@ def answer_needle_example(table: Table, inputs: TableInputs) -> str:
 
 
 def answer_comparison(table: Table, inputs: TableInputs) -> str:
-    told = leader(_overall(table), "MINEA")
-    if not told:
+    stated = leader(_overall(table), "MINEA")
+    if not stated:
         return NOT_MEASURED
-    return f"{told}. The paper's models read other documents, so nothing ranks them against this study's."
+    return f"{stated}. The paper's models read other documents, so nothing ranks them against this study's."
 
 
 def _has_models(study) -> bool:

@@ -16,7 +16,6 @@ from tripleaudit.tables.builders.found_needles import (
 )
 from tripleaudit.tables.cells import Column, Row, Table, chosen
 from tripleaudit.tables.gates import doubt_of_training, sentences
-from tripleaudit.tables.grid import mark_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
@@ -51,7 +50,6 @@ def triple_needles(inputs: TableInputs) -> Table:
             f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
             MINEA_INTERVAL,
             small_note(rows),
-            *mark_notes(cell for row in rows for cell in row.cells),
             "This measure is the project's own; no paper reports it.",
             *_failed(inputs),
         ),
@@ -76,8 +74,8 @@ def _name(stratum: str) -> str:
 
 def answer_triple_needles(table: Table, inputs: TableInputs) -> str:
     cells = table.find("MINEA", stratum="all")
-    told = shares([(_system(run_of(cell.of)), cell) for cell in cells], "infused triples")
-    return sentences(told, doubt_of_training(cells))
+    stated = shares([(_system(run_of(cell.of)), cell) for cell in cells], "infused triples")
+    return sentences(stated, doubt_of_training(cells))
 
 
 TRIPLE_NEEDLES = TableSpec(

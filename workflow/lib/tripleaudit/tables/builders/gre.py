@@ -13,7 +13,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, doubt_of_training, leader, sentences, several
-from tripleaudit.tables.grid import ScoreRow, mark_notes, row_notes
+from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/genres.csv",)
@@ -202,7 +202,6 @@ def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
         any(cell.seeds > 1 for cell in cells) and "Several runs of a system: mean ± sample standard deviation.",
         reported_note(cells),
         gaps_note(cells),
-        *mark_notes(cells),
     )
 
 
@@ -245,8 +244,8 @@ def build_level(name: str, level: str, inputs: TableInputs) -> Table:
 
 
 def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
-    asked = [ScoreRow("", run, "") for run in runs if parts(run)[1] == "system"]
-    return row_notes(inputs, asked, "original")
+    queried = [ScoreRow("", run, "") for run in runs if parts(run)[1] == "system"]
+    return row_notes(inputs, queried, "original")
 
 
 ORDER = ("cdr", "nyt10m", "docred", "wiki20m", "wiki80", "tacred")  # the paper's two, then the others
@@ -335,16 +334,16 @@ def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
         leader([(names[run], cells[run].get(metric.metric, Cell())) for run in answering], metric.label, " %")
         for metric in among
     )
-    told = list(dict.fromkeys(filter(None, ranked)))
+    stated = list(dict.fromkeys(filter(None, ranked)))
     aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}."
     aside = aside if silent else ""
-    if not told:
+    if not stated:
         return aside.strip() or NOT_MEASURED
     texts = [covered[run].cases for run in answering if covered[run].cases is not None]
     if texts and min(texts) < FEW:
         text = "text" if min(texts) == 1 else "texts"
         return f"Too few cases to rank {len(answering)} systems: the scores rest on {min(texts)} {text}.{aside}"
-    leaders = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(told)}.{aside}"
+    leaders = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(stated)}.{aside}"
     return sentences(leaders, doubt_of_training(covered[run] for run in answering))
 
 

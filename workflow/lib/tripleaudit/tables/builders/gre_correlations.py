@@ -65,14 +65,14 @@ def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequ
 def answer(table: Table, inputs: TableInputs) -> str:
     """Say which scores go with which, where the interval leaves zero out."""
     labels = [column.label for column in table.columns]
-    told = {}
+    stated = {}
     for row in table.rows:
         for other, cell in zip(labels, row.cells, strict=True):
             if cell.value is not None and cell.low * cell.high > 0:
-                told.setdefault(frozenset((row.label, other)), f"{row.label} and {other} ({cell.value:.2f})")
+                stated.setdefault(frozenset((row.label, other)), f"{row.label} and {other} ({cell.value:.2f})")
     if not any(cell.value is not None for row in table.rows for cell in row.cells):
         return NOT_MEASURED
-    together = ", ".join(told.values())
+    together = ", ".join(stated.values())
     return sentences(f"What goes together over systems: {together}." if together else "No two of them go together.")
 
 

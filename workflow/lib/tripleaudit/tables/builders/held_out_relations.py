@@ -56,14 +56,14 @@ def _can_name(extractor: str) -> bool:
 
 
 def _rows(inputs: TableInputs) -> list[ScoreRow]:
-    """One row for each system of the corpora with the protocol; of systems that were not asked, none."""
+    """One row for each system of the corpora with the protocol; of systems that were not queried, none."""
     rows = extractor_rows(inputs, (NAME,), NAME)
-    asked = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
-    asked |= {(fact["keys"]["corpus"], fact["system"]) for fact in inputs.systems if fact["keys"]["protocol"] == NAME}
+    queried = {(run.corpus, run.extractor) for run in inputs.scores.runs if run.protocol == NAME}
+    queried |= {(fact["keys"]["corpus"], fact["system"]) for fact in inputs.systems if fact["keys"]["protocol"] == NAME}
     return [
         row
         for row in rows
-        if (row.run.corpus, row.run.extractor) in asked
+        if (row.run.corpus, row.run.extractor) in queried
         or (row.run.noise == "none" and not _can_name(row.run.extractor))
     ]
 
@@ -76,8 +76,8 @@ def answer_unseen_relations(table: Table, inputs: TableInputs) -> str:
     every = [cell for row in table.rows for cell in row.cells]
     without = sum(cell.text == CANNOT and cell.of["extractor"] not in BASELINES for cell in every)
     others = f"{without} of the study's extractors cannot name such relations." if without else ""
-    told = leader(named, "F1 on triples of held-out relations:", " %")
-    return sentences(f"{told}.", doubt_of_training(cells), others)
+    stated = leader(named, "F1 on triples of held-out relations:", " %")
+    return sentences(f"{stated}.", doubt_of_training(cells), others)
 
 
 UNSEEN_RELATIONS_TABLE = TableSpec(

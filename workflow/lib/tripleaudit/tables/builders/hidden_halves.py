@@ -14,7 +14,7 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
 
-SHARE = "recall"  # of counts (right, asked for, asked for)
+SHARE = "recall"  # of counts (right, queried, queried)
 LABELS = {"emitted": "Emitted", "known": "Training set"}
 
 
@@ -25,9 +25,9 @@ class Probe:
     Attributes:
         keys: of the row.
         facts: counts, and what it took.
-        counts: ``emitted`` or ``known`` -> counts ``[2, sentences, 3]`` of triples right, asked for and asked for, of
+        counts: ``emitted`` or ``known`` -> counts ``[2, sentences, 3]`` of triples right, queried and queried, of
             the originals and of their variants: a triple counts as often as it has a variant on both sides.
-        triples: distinct ones that were asked for.
+        triples: distinct ones that were queried.
     """
 
     keys: Mapping[str, str]
@@ -125,7 +125,7 @@ def _left_out(probe: Probe) -> str:
     return (
         f"{probe.name} ({labels.corpus(probe.keys['corpus'])}): {probe.facts['left_out']} of {probe.facts['of']} test "
         f"sentences are left out, which have no triple to ask for" + (f" (triples: {why})" if why else "")
-        + (f"; of the others it was asked about {probe.sentences}." if some else ".")
+        + (f"; of the others it was queried about {probe.sentences}." if some else ".")
     )  # fmt: skip
 
 
@@ -148,15 +148,17 @@ def answer_completion(table: Table, inputs: TableInputs) -> str:
     )
     original, variants, looked_up = (number(cell.value, 1) for cell in shares)
     sizes, gap = cells[Column("Sentences")].value, cells[Column("Difference", emitted)]
-    told = (
+    stated = (
         f"Of triples with one name hidden, {name} completes {original} %, and {variants} % where names are replaced; a "
         f"lookup of the training set completes {looked_up} %."
     )
     if sizes < FEW:
-        return f"{told} The sentences are {sizes}; fewer than {FEW} are too few for a conclusion."
+        return f"{stated} The sentences are {sizes}; fewer than {FEW} are too few for a conclusion."
     if gap.low is not None and gap.low > 0:
-        return f"{told} It knows names of the benchmark that the shown half does not give, memorised or from elsewhere."
-    return f"{told} Nothing shows that it knows the hidden half; that it does not know it is not shown either."
+        return (
+            f"{stated} It knows names of the benchmark that the shown half does not give, memorised or from elsewhere."
+        )
+    return f"{stated} Nothing shows that it knows the hidden half; that it does not know it is not shown either."
 
 
 COMPLETION = TableSpec(

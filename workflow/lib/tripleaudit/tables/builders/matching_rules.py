@@ -11,7 +11,7 @@ from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import SETS_NOTE, as_rows, extractor_rows, notes, row_notes
 from tripleaudit.tables.inputs import TableInputs
 
-PLACES = "exact-span"
+OFFSETS = "exact-span"
 
 
 def matching_rules(inputs: TableInputs) -> Table:
@@ -39,9 +39,9 @@ def matching_rules(inputs: TableInputs) -> Table:
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say what is lost where places are compared, and not strings."""
-    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": PLACES}, floors=False, inputs=inputs)
-    return contrast(pairs, "where entities are compared as strings", "where they are compared by their places")
+    """Say what is lost where offsets are compared, and not strings."""
+    pairs = pairs_of(table.find(), {"matching": PRIMARY}, {"matching": OFFSETS}, floors=False, inputs=inputs)
+    return contrast(pairs, "where entities are compared as strings", "where they are compared by their offsets")
 
 
 MATCHING_RULES = TableSpec(

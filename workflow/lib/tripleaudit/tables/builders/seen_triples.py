@@ -36,19 +36,19 @@ def answer_types(table: Table, inputs: TableInputs) -> str:
     """Say what systems find beyond what looking up can know, what they lose there, and what Entity Noising changes."""
     cells = table.find()
     corpora = dict.fromkeys(cell.of["corpus"] for cell in cells)
-    alike: dict[tuple[str, ...], list[Cell]] = {}  # corpora on whose test sets the same can be told
+    alike: dict[tuple[str, ...], list[Cell]] = {}  # corpora on whose test sets the same can be stated
     for corpus in corpora:
         own = [cell for cell in cells if cell.of["corpus"] == corpus]
         strata, pooled = _strata_beyond(own, inputs)
         alike.setdefault(strata, []).extend([*own, *pooled])
-    found = [each for strata, own in alike.items() for each in _told_beyond(own, strata, inputs)]
+    found = [each for strata, own in alike.items() for each in _stated_beyond(own, strata, inputs)]
     return sentences(*dict.fromkeys(found)) if found else NOT_MEASURED
 
 
 def _strata_beyond(cells: Sequence[Cell], inputs: TableInputs) -> tuple[tuple[str, ...], list[Cell]]:
     """Return the strata to hold against entirely seen triples, and their cells where two are taken together.
 
-    They are where one of them has too few sentences, if per-sentence counts are at hand.
+    They are where one of them has too few sentences, if per-sentence counts are available.
     """
     few = [cell for cell in cells if cell.of["stratum"] in BEYOND and cell.cases is not None and cell.cases < FEW]
     if not few:
@@ -60,13 +60,13 @@ def _strata_beyond(cells: Sequence[Cell], inputs: TableInputs) -> tuple[tuple[st
     return ((together,), pooled) if pooled else (BEYOND, [])
 
 
-def _told_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> list[str]:
+def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> list[str]:
     """Return sentences about the systems of some corpora, on triples of the strata and entirely seen ones."""
-    told, noised = [], []
+    stated, noised = [], []
     for stratum in strata:
         beyond = {"stratum": stratum}
         pairs = pairs_of(cells, {"stratum": SEEN}, beyond, inputs=inputs)
-        told += [contrast(pairs, ON[SEEN], ON[stratum])] if pairs else []
+        stated += [contrast(pairs, ON[SEEN], ON[stratum])] if pairs else []
         pairs = pairs_of(cells, beyond, {**beyond, "noise": "noising"}, inputs=inputs)
         pairs = [pair._replace(name=f"{pair.name}+EN") for pair in pairs]
         noised += [contrast(pairs, "without Entity Noising", "with it", f"F1 {ON[stratum]}")] if pairs else []
@@ -78,7 +78,7 @@ def _told_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInpu
             f"Partially seen and unseen triples are taken together: alone they have {counted} test sentences, and it "
             f"takes {FEW}."
         )
-    return [each for each in (*_found_beyond(cells, strata, inputs), together, *told, *noised) if each]
+    return [each for each in (*_found_beyond(cells, strata, inputs), together, *stated, *noised) if each]
 
 
 def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> Iterable[str]:

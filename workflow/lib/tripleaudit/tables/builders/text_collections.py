@@ -57,7 +57,7 @@ def build(inputs: TableInputs) -> Table:
 
 
 def _made(one: dict) -> str:
-    gate = f" behind the gate of {one['gate'].upper()}" if one["gate"] else " without a gate"
+    gate = f" after the classifier {one['gate'].upper()}" if one["gate"] else " without a classifier"
     return f"{one['collection']}: {labels.extractor(one['extractor'])}{gate} on {' and '.join(one['device'])}."
 
 

@@ -99,8 +99,8 @@ def answer_training_time(table: Table, inputs: TableInputs) -> str:
         + (f", {labels.corpus(cell.of['corpus'])})" if several else ")")
         for cell in (min(found, key=lambda cell: cell.value), max(found, key=lambda cell: cell.value))
     )
-    told = f"takes {fast}" if fast == slow else f"takes from {fast} to {slow}"
-    return f"An epoch on sentences with triples {told}."
+    stated = f"takes {fast}" if fast == slow else f"takes from {fast} to {slow}"
+    return f"An epoch on sentences with triples {stated}."
 
 
 TRAINING_TIME = TableSpec(

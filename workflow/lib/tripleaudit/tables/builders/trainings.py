@@ -8,7 +8,7 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
 from tripleaudit.tables.gates import NOT_MEASURED
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
@@ -28,7 +28,12 @@ COLUMNS: Final = (
     "Minutes",
     "Device",
 )
-VERDICTS: Final = {CONVERGED: "converged", FLAT: "flat", RISING: "still rising", None: "not known"}
+VERDICTS: Final = {
+    CONVERGED: "converged",
+    FLAT: "flat",
+    RISING: f"still rising {UNFINISHED}",
+    None: f"not known {UNSETTLED}",
+}
 
 
 def trainings(inputs: TableInputs) -> Table:
@@ -63,7 +68,7 @@ def trainings(inputs: TableInputs) -> Table:
             "update.",
             "Best step: of the weights that are used. Minutes: the whole training with its validations.",
             any(len(each) > 1 for each in found.values())
-            and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is told "
+            and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is stated "
             "where they differ.",
             gaps_note(cell for row in rows for cell in row.cells),
         ),
@@ -119,8 +124,8 @@ def answer(table: Table, inputs: TableInputs) -> str:
     said = {
         CONVERGED: f"converged (twice the epochs gain less than {margin})",
         FLAT: "flat at the end, which a longer training alone can prove",
-        RISING: "still rising (†), which takes more epochs",
-        None: f"evaluated too rarely to know (§), which takes {FEWEST} evaluations",
+        RISING: f"still rising ({UNFINISHED}), which takes more epochs",
+        None: f"evaluated too rarely to know ({UNSETTLED}), which takes {FEWEST} evaluations",
     }
     parts = [f"{verdicts.count(how)} {text}" for how, text in said.items() if how in verdicts]
     plural = "kind of training was" if len(verdicts) == 1 else "kinds of training"

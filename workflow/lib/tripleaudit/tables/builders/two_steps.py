@@ -37,9 +37,9 @@ READS = ("data/reported/zero_cardinality.csv",)
 
 CHANGE = "Change (points)"
 PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
-SAVED = ("Asked (%)", "Money / 1,000", "Saved (%)")
+SAVED = ("Passed (%)", "Money / 1,000", "Saved (%)")
 SAVED_NOTE = (
-    "Asked: the share of sentences that the classifier lets through. Systems without training were asked about all "
+    "Passed: the share of sentences that the classifier lets through. Systems without training were queried about all "
     "sentences, for the tables without a classifier; behind it, these would do."
 )
 PAID_NOTE = (
@@ -156,18 +156,18 @@ def _alone(row: ScoreRow) -> ScoreRow:
 
 
 def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
-    """Return what remains to be asked behind the classifier: of the sentences, of the money, and the share saved."""
+    """Return what remains to be queried after the classifier: of the sentences, of the money, and the share saved."""
     run = row.run._replace(corpus=corpus)
     cases = inputs.scores.cases(run, "all", row.matching)
-    asked, paid, whole = (
+    passed, paid, whole = (
         list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
     )
-    if not cases or not asked:
+    if not cases or not passed:
         return [Cell()] * len(SAVED)
     classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
     mark = inputs.scores.mark(classifier)
     of = {**run._asdict(), "stratum": "all", "matching": row.matching, "metric": "let_through"}
-    share = Cell(100 * fmean(asked) / cases, 1, mark=mark, of=of)
+    share = Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
         return [share, Cell(), Cell()]
     saved = 100 * (1 - fmean(paid) / fmean(whole))
@@ -238,16 +238,16 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
 def _answer_saved(table: Table, untrained: Container[str]) -> str:
     """Say what the classifier saves of the system without training that costs most, or of the first one."""
     values = {label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)}
-    asked, money, saved, change = values.values()
-    asked = {run: cell for run, cell in asked.items() if split_two_step(run.extractor)[1] in untrained}
-    if not asked:
+    passed, money, saved, change = values.values()
+    passed = {run: cell for run, cell in passed.items() if split_two_step(run.extractor)[1] in untrained}
+    if not passed:
         return ""
-    run = max(asked, key=lambda run: money[run].value if run in money else 0.0)
+    run = max(passed, key=lambda run: money[run].value if run in money else 0.0)
     gate, system = map(labels.extractor, split_two_step(run.extractor))
     less = f" and saves {saved[run].shown} % of its money" if run in saved else ""
     points = f"; its F1 changes by {number(change[run].value, 1)} points" if run in change else ""
-    left = f"{gate} leaves {system} {asked[run].shown} % of the sentences{less}{points}."
-    return sentences(left, doubt_of_training([asked[run]]))
+    left = f"{gate} leaves {system} {passed[run].shown} % of the sentences{less}{points}."
+    return sentences(left, doubt_of_training([passed[run]]))
 
 
 ZCC = TableSpec(

@@ -69,5 +69,5 @@ def _missing(cost: str, left: Iterable[Mapping[str, Any]]) -> list[str]:
         reason = "not known" if one[cost] is None else "nothing" if "value" in one else "known, but no F1"
         name = f"{one['row']} (F1 {one['shown']} %)" if "value" in one else one["row"]
         why.setdefault("of stored outputs not known" if one["stored"] else reason, []).append(panels.clean(name))
-    told = [f"Not shown, {cost} {reason}: {', '.join(names)}" for reason, names in why.items()]
-    return [line for sentence in told for line in wrap(sentence, 75)]
+    stated = [f"Not shown, {cost} {reason}: {', '.join(names)}" for reason, names in why.items()]
+    return [line for sentence in stated for line in wrap(sentence, 75)]

@@ -9,7 +9,7 @@ from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "training-curves"
-MOST_POINTS = 200  # of one training; more cannot be told apart on a panel
+MOST_POINTS = 200  # of one training; more are not distinguishable on a panel
 KINDS = {"loss": "training loss", "f1": "validation F1"}
 
 
