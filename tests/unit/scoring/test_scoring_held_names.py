@@ -112,4 +112,4 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup_beside_it(tmp_path)
     )
     few.save(paths[-1])
     answer = build_table("co-occurrence", load_inputs(scores=[tmp_path / "scores.csv"], counts=paths[-1:])).answer
-    assert answer.startswith("Too few sentences without triples (under 30)")
+    assert answer.endswith("for a conclusion, which takes 30.")

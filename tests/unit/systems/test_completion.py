@@ -14,6 +14,7 @@ from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
 from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
 from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.loading import load_inputs
 
 KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "nz", "seed": ""}
@@ -139,7 +140,7 @@ def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         _, inputs = probe(fake.url, 5)
         assert fake.count == 15
-    assert "The sentences are 5; fewer than 30 are too few" in build_table("completion", inputs).answer
+    assert "The sentences are 5; a conclusion takes 30" in build_table("completion", inputs).answer
     (row,) = (table := build_table("completion", inputs)).rows
     assert row.cells[2].low is None
     assert any(
@@ -152,7 +153,7 @@ def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_
     assert "cannot be reached" in found["failed"] or "127.0.0.1:9" in found["failed"]
     table = build_table("completion", inputs)
     assert not table.rows and any("lm (Demo) has no row:" in note for note in table.notes)
-    assert build_table("completion", inputs).answer == "This was not measured in the study."
+    assert build_table("completion", inputs).answer == NOT_MEASURED
     assert next_attempt(tmp_path / "out.json") == 1
     with FakeEndpoint(knows([])) as fake:
         assert probe(fake.url, attempt=1)[0]["failed"] is None
@@ -167,7 +168,7 @@ def test_without_variants_nothing_is_asked(probe, tmp_path):
     assert [cell.value for cell in table.rows[0].cells] == [0, 0, *[None] * 6]
     assert f"{NUMBER} of {NUMBER} test sentences are left out" in (notes := " ".join(table.notes))
     assert f"{NUMBER} no variant" in notes
-    assert build_table("completion", inputs).answer == "This was not measured in the study."
+    assert build_table("completion", inputs).answer == NOT_MEASURED
 
 
 def test_names_count_as_the_whole_sentence_spells_them(probe):

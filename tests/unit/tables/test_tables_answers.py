@@ -9,7 +9,7 @@ from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.builders.seen_triples import BEYOND
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.gates import Pair, contrast, leader
+from tripleaudit.tables.gates import NOT_MEASURED, Pair, contrast, leader
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 from tripleaudit.tables.loading import load_inputs
 
@@ -79,9 +79,9 @@ def test_many_pairs_are_counted_and_the_greatest_is_named():
 
 
 def test_nothing_measured_is_said():
-    assert contrast([], SEEN, UNSEEN) == "This was not measured in the study."
+    assert contrast([], SEEN, UNSEEN) == NOT_MEASURED
     for table in TABLES:
-        assert answer(table, TableInputs()) in ("This was not measured in the study.", ""), table
+        assert answer(table, TableInputs()) in (NOT_MEASURED, ""), table
 
 
 def test_the_answer_about_types_follows_the_scores():
@@ -110,7 +110,7 @@ def test_answers_obey_the_options_of_their_table():
     inputs = scores(("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.1))
     assert "90.0 %" in answer("type-f1", inputs)
     inputs.options["matching"] = "partial-last"
-    assert answer("type-f1", inputs) == "This was not measured in the study."
+    assert answer("type-f1", inputs) == NOT_MEASURED
 
 
 def measured(protocol: str, *rows: tuple) -> TableInputs:
@@ -146,7 +146,7 @@ def gre(metric: str, *values: tuple, texts: int = 100) -> TableInputs:
 def test_a_leader_in_grescores_is_named_where_there_is_one():
     apart = gre("ts", ("a", 0.5, 0.01), ("b", 0.4, 0.01), ("c", 0.3, 0.01))
     assert answer("gre-sentence", apart) == "Of 3 systems: TS 50.0 % by a."
-    assert answer("gre-bag", TableInputs()) == "This was not measured in the study."
+    assert answer("gre-bag", TableInputs()) == NOT_MEASURED
 
 
 def test_the_middle_is_told_from_three_parts_on():
@@ -241,16 +241,21 @@ def test_one_needle_ranks_nobody():
     keys = keys_of({"study": "s", "corpus": "c", "protocol": "needles", "extractor": "smollm2"})
     rows = [Score(keys, "all", "max", "minea", 1.0, 0.21, 1.0), Score(keys, "all", "", "needles", 1)]
     inputs = TableInputs(scores=ScoreIndex(rows))
-    assert answer("llm-comparison", inputs).startswith("MINEA rests on 1 case: too few to rank systems.")
-    assert answer("minea", inputs).endswith("smollm2 1.000 [0.210, 1.000] of 1. So few say little.")
+    assert answer("llm-comparison", inputs).startswith(
+        "MINEA rests on 1 case: too few to rank systems, which takes 30."
+    )
+    assert answer("minea", inputs).endswith(
+        "smollm2 1.000 [0.210, 1.000] of 1. So few say little: a conclusion takes 30."
+    )
 
 
 def test_three_texts_and_ties_crown_nobody():
     tie = [(name, 0.5, 0.1) for name in "abcd"]
     few = answer("gre-sentence", gre("fs", *tie, texts=3))
-    assert few == "Too few cases to rank 4 systems: the scores rest on 3 texts."
+    assert few == "Too few cases to rank 4 systems: the scores rest on 3 texts, and it takes 30."
     many = answer("gre-sentence", gre("fs", *tie))
-    assert many == "Of 4 systems: FS has no clear leader (up to 50.0 %; a, b, c and d are not distinguishable)."
+    tie = "a, b, c and d are not distinguishable, which takes more cases"
+    assert many == f"Of 4 systems: FS has no clear leader (up to 50.0 %; {tie})."
     assert leader([("a", Cell(0.0)), ("b", Cell(0.0))], "F1") == "F1 is 0 for all"
 
 

@@ -82,9 +82,9 @@ def test_counts_tell_what_intervals_of_their_own_do_not():
     near = cell(76.0, 71.0, 80.0, cases=FEW)
     paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=0.02)
     pair = Pair("A", HIGH, near, difference=paired)
-    assert pair.distinguishable and not Pair("A", HIGH, near).distinguishable
+    assert pair.shown and not Pair("A", HIGH, near).shown
     assert contrast([pair], "here", "there").endswith("a gap of 4.0 points [1.0, 8.0].")
-    assert not pair._replace(difference=replace(paired, p=0.06)).distinguishable
+    assert not pair._replace(difference=replace(paired, p=0.06)).shown
 
 
 def test_one_system_alone_leads_nobody():

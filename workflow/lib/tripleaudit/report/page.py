@@ -19,7 +19,7 @@ from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.report.table_files import compared
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.grid import mark_notes
+from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
 from tripleaudit.tables.render import escape
 from tripleaudit.tables.render.markup import templates
 
@@ -96,6 +96,7 @@ def page(
     """
     shared = share(sections, address)
     front, findings = glance.in_front(found), glance.findings(found.tables.values())
+    noised = [NOISE_NOTE] * any("+EN" in system for _, system in front.rows)
     shown = [cell.mark for cells in front.rows.values() for cell in cells.values()]
     drawn = next(filter(None, map(charts.by_stratum, found.tables.values())), None)
     if drawn:
@@ -115,7 +116,8 @@ def page(
             behind=glance.behind(found, front),
             findings=findings,
             lead=LEAD if drawn else "",
-            marks=mark_notes("".join([*shown, *(text for _, text in findings)])),
+            looked=bool(drawn) and any(point["looked"] for point in drawn["data"]["values"]),
+            marks=[*mark_notes("".join([*shown, *(text for _, text in findings)])), *noised],
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=plots,

@@ -15,7 +15,7 @@ from tripleaudit.tables.cells import Cell, number
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.training.convergence import FEWEST
 
-NOT_MEASURED: Final = "This was not measured in the study."
+NOT_MEASURED: Final = "This was not measured in the study: it takes a system, or a training, that the table is about."
 SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
 MOST: Final = 20  # times the sentences that there are, beyond which it is of no use to say how many a difference takes
@@ -68,7 +68,7 @@ class Pair(NamedTuple):
         return f"{size} [{number(low, digits)}, {number(high, digits)}]"
 
     @property
-    def distinguishable(self) -> bool:
+    def shown(self) -> bool:
         """Whether there is a difference between the values; two without intervals are taken as they stand."""
         if self.first.shown == self.second.shown:
             return False
@@ -172,7 +172,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unequal"
     if all(not_beaten(*one) for one in zip(cells, pair.floors, strict=True)):
         return "floor"
-    if not pair.distinguishable:
+    if not pair.shown:
         return "tie"
     if any(UNSETTLED in cell.mark for cell in cells):
         return "unsettled"
@@ -225,7 +225,7 @@ def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> s
         sides = zip((first, second), pairs[0].floors, strict=True)
         floors = several([f"{floor.shown} % {where}" for where, floor in sides])
         stated = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
-        if not pairs[0].distinguishable:
+        if not pairs[0].shown:
             stated = f"For {names}, no difference is shown between {what} {first} and {second}{_tie(pairs[0])}"
         beat = f"it does not beat the baseline{plural} {baselines} ({floors})"
         return f"{stated}; {beat}, so that this says nothing about reading."
@@ -294,14 +294,16 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
     name, cell = known[0]
     cases = [one.cases for _, one in known if one.cases is not None]
     if cases and min(cases) < FEW:
-        return f"{what} rests on {min(cases)} {'case' if min(cases) == 1 else 'cases'}: too few to rank systems"
+        plural = "case" if min(cases) == 1 else "cases"
+        return f"{what} rests on {min(cases)} {plural}: too few to rank systems, which takes {FEW}"
     if len(known) == 1:
         return f"{what} {cell.shown}{unit} ({name} alone was measured)"
     if not cell.value:
         return f"{what} is 0 for all"
     equals = [other for other, one in known if tied(one, cell)]
     if len(equals) > 1:
-        return f"{what} has no clear leader (up to {cell.shown}{unit}; {several(equals)} are not distinguishable)"
+        tie = f"{several(equals)} are not distinguishable, which takes more cases"
+        return f"{what} has no clear leader (up to {cell.shown}{unit}; {tie})"
     return f"{what} {cell.shown}{unit} by {name}"
 
 

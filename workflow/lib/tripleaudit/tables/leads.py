@@ -73,7 +73,7 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
             for (stratum, cell), change in zip(known, changes, strict=True)
         ]
     )
-    falls = all(change is not None and change.distinguishable and change.change < 0 for change in changes)
+    falls = all(change is not None and change.shown and change.change < 0 for change in changes)
     stated = f"{'falls from' if falls else 'is'} {bounded(seen)} {ON[SEEN]}{' to' if falls else ', and'} {others}"
     stated = f"F1 of {name} {stated}"
     looked = [
@@ -85,7 +85,7 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
 
 
 def _less(change: Pair) -> str:
-    if not change.distinguishable:
+    if not change.shown:
         return f"no difference is shown: {change.points(signed=True)}"
     return f"{change.points()} {'more' if change.change > 0 else 'less'}"
 
@@ -95,7 +95,7 @@ def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
     change = changed(inputs, plain, noised)
     if change is None:
         return ""
-    less = _less(change) if change.distinguishable else f"no difference is shown ({change.points(signed=True)})"
+    less = _less(change) if change.shown else f"no difference is shown ({change.points(signed=True)})"
     return f"With Entity Noising, F1 {ON[stratum]} is {bounded(noised)}: {less}."
 
 
@@ -109,7 +109,7 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
     change = changed(inputs, usual, cell)
     if change is None:
         return ""
-    if not change.distinguishable:
+    if not change.shown:
         left = f"{bounded(cell)}, {change.points(signed=True)}"
         return f"Sentences without triples in the test are not shown to cost {name} anything: {left}."
     falls = f"falls by {change.points()} to {bounded(cell)}"
@@ -135,13 +135,13 @@ def lead_two_step(table: Table, inputs: TableInputs) -> str:
     between = changed(inputs, *cells.values())
     if between is None:
         return f"{first}."
-    if not between.distinguishable:
+    if not between.shown:
         return f"{first}; between the two no difference is shown ({between.points(signed=True)})."
     return f"{first}; the {'second' if between.change > 0 else 'first'} is better by {between.points()}."
 
 
 def _brought(change: Pair) -> str:
-    if not change.distinguishable:
+    if not change.shown:
         return f" is not shown to change anything ({change.points(signed=True)})"
     return f" {'brings' if change.change > 0 else 'costs'} {change.points()}"
 

@@ -8,7 +8,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Column, Row, Table, chosen, gaps_note
-from tripleaudit.tables.gates import NOT_MEASURED
+from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs, run_of
 
@@ -18,8 +18,6 @@ HEADS = {
     "names": "Other names",
     "none": "No name",
 }
-ENOUGH = 30
-"""Sentences under which an answer says nothing of a kind."""
 LOOKUP = "memorise"
 TEMPTING = "seen_pair+joinable"
 NOTE = (
@@ -79,9 +77,9 @@ def answer(table: Table, inputs: TableInputs) -> str:
         seen, *_, none, _ = row.cells
         run = run_of(seen.of or none.of or {})
         held = "a pair seen in training"
-        if (seen.cases or 0) < ENOUGH:
+        if (seen.cases or 0) < FEW:
             seen, held = inputs.scores.false_triples(run, TEMPTING, seen.digits), "two names that a relation joins"
-        if run.extractor in BASELINES or min(seen.cases or 0, none.cases or 0) < ENOUGH:
+        if run.extractor in BASELINES or min(seen.cases or 0, none.cases or 0) < FEW:
             continue
         lookup = inputs.scores.false_triples(
             run._replace(extractor=LOOKUP, training="nz"), seen.of["stratum"], seen.digits
@@ -95,7 +93,7 @@ def answer(table: Table, inputs: TableInputs) -> str:
     if not table.rows:
         return NOT_MEASURED
     if not found:
-        return f"Too few sentences without triples (under {ENOUGH}) hold names that tempt, or none, for a conclusion."
+        return f"Too few sentences without triples hold names that tempt, or none, for a conclusion, which takes {FEW}."
     return f"Of sentences without triples: {'; '.join(found)}."
 
 

@@ -13,7 +13,7 @@ from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 READS = ("data/reported/minea.csv",)
 
 SMALL = "°"
-LITTLE = " So few say little."
+LITTLE = f" So few say little: a conclusion takes {FEW}."
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "

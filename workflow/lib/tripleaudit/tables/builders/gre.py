@@ -342,7 +342,8 @@ def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
     texts = [covered[run].cases for run in answering if covered[run].cases is not None]
     if texts and min(texts) < FEW:
         text = "text" if min(texts) == 1 else "texts"
-        return f"Too few cases to rank {len(answering)} systems: the scores rest on {min(texts)} {text}.{aside}"
+        rest = f"the scores rest on {min(texts)} {text}, and it takes {FEW}"
+        return f"Too few cases to rank {len(answering)} systems: {rest}.{aside}"
     leaders = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(stated)}.{aside}"
     return sentences(leaders, doubt_of_training(covered[run] for run in answering))
 

@@ -153,7 +153,7 @@ def answer_completion(table: Table, inputs: TableInputs) -> str:
         f"lookup of the training set completes {looked_up} %."
     )
     if sizes < FEW:
-        return f"{stated} The sentences are {sizes}; fewer than {FEW} are too few for a conclusion."
+        return f"{stated} The sentences are {sizes}; a conclusion takes {FEW}."
     if gap.low is not None and gap.low > 0:
         return (
             f"{stated} It knows names of the benchmark that the shown half does not give, memorised or from elsewhere."

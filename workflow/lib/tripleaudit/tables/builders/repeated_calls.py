@@ -177,7 +177,9 @@ def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     known = [int(count) for count in counted if count is not None]
     if not known or min(known) >= FEW:
         return ""
-    return f" This rests on {min(known)} document{'s' * (min(known) != 1)}: too few for a conclusion."
+    return (
+        f" This rests on {min(known)} document{'s' * (min(known) != 1)}: too few for a conclusion, which takes {FEW}."
+    )
 
 
 LOST_IN_THE_MIDDLE = TableSpec(

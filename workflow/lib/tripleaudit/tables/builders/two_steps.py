@@ -193,9 +193,9 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
         return NOT_MEASURED
     _, name, cell = max(found, key=lambda one: one[:2])
     if cell.cases is not None and cell.cases < FEW:
-        return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences."
+        return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences, and it takes {FEW}."
     if not cell.value:
-        return f"No classifier lets a sentence with triples through: F1 is 0 ({name})."
+        return f"No classifier lets a sentence with triples through: F1 is 0 ({name}); it takes more epochs."
     beside = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
     trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in beside)
     if not_beaten(cell, floor):
