@@ -28,9 +28,9 @@ def found(*shares: float, zeros: float | None = None) -> tuple:
 
 @pytest.fixture
 def lead(tmp_path):
-    """(extractor, noise, training, testing) -> counts; returns what a table leads with."""
+    """(extractor, noise, training, testing) -> counts; returns what a table leads with, or its answer."""
 
-    def told(table: str, runs: dict) -> str:
+    def told(table: str, runs: dict, what: str = "lead") -> str:
         paths, scores = [], []
         for number, ((extractor, noise, training, testing), (rows, strata)) in enumerate(runs.items()):
             keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": training, "testing": testing,
@@ -40,7 +40,7 @@ def lead(tmp_path):
             counts.save(paths[-1])
             scores += score_rows(counts, replicates=200)
         write_scores(tmp_path / "scores.csv", scores)
-        return build_table(table, load_inputs(scores=[tmp_path / "scores.csv"], counts=paths)).lead
+        return getattr(build_table(table, load_inputs(scores=[tmp_path / "scores.csv"], counts=paths)), what)
 
     return told
 
@@ -57,11 +57,16 @@ def test_the_fall_to_unseen_triples_and_what_noising_changes(lead):
 
 
 def test_where_there_is_no_effect_none_is_told(lead):
-    text = lead(
-        "type-f1", {("casrel", "none", *NZ): found(0.9, 0.9, 0.85), ("casrel", "noising", *NZ): found(0.9, 0.9, 0.85)}
-    )
+    """Noising with probability 0 is the same training once more."""
+    runs = {("casrel", noise, *NZ): found(0.9, 0.9, 0.85) for noise in ("none", "noising")}
+    text = lead("type-f1", runs)
     assert text.startswith("F1 of CasRel is 90.0 % [") and text.count("no difference is shown") == 3
     assert "falls" not in text and "more" not in text
+    answer = lead("type-f1", runs, "answer")
+    for stratum in ("partially seen", "unseen"):
+        without = f"no difference is shown between F1 on {stratum} triples without Entity Noising and with it: "
+        assert f"For CasRel+EN, {without}" in answer
+    assert "a gap of" not in answer and "a gain of" not in answer
 
 
 def test_a_test_set_drawn_from_training_has_nothing_that_falls(lead):
@@ -69,6 +74,9 @@ def test_a_test_set_drawn_from_training_has_nothing_that_falls(lead):
     text = lead("type-f1", {("casrel", "none", *NZ): (rows[:100], strata[:100])})
     assert text.startswith("F1 of CasRel is 95.0 % [")
     assert text.endswith("on entirely seen triples; no test sentence asks for others, so that nothing falls.")
+    assert lead("type-f1", {("casrel", "none", *NZ): (rows[:100], strata[:100])}, "answer") == (
+        "No gap can be measured, as no test sentence has other than entirely seen triples; it takes such sentences."
+    )
 
 
 def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):

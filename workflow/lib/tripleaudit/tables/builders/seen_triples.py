@@ -42,6 +42,10 @@ def answer_types(table: Table, inputs: TableInputs) -> str:
         strata, pooled = _strata_beyond(own, inputs)
         alike.setdefault(strata, []).extend([*own, *pooled])
     found = [each for strata, own in alike.items() for each in _stated_beyond(own, strata, inputs)]
+    if cells and not found and {cell.of["stratum"] for cell in cells}.isdisjoint(BEYOND):
+        return (
+            "No gap can be measured, as no test sentence has other than entirely seen triples; it takes such sentences."
+        )
     return sentences(*dict.fromkeys(found)) if found else NOT_MEASURED
 
 
