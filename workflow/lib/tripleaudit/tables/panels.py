@@ -94,7 +94,7 @@ def rule(axis: str, of: Spec, **mark: Any) -> Spec:
     return {"mark": {"type": "rule", **mark}, "encoding": {axis: {**of, "field": "low"}, f"{axis}2": {"field": "high"}}}
 
 
-def dots(size: int, **encoding: Spec) -> Spec:
+def dots(size: int, **encoding: Any) -> Spec:
     """Return the layer of points."""
     return {"mark": {"type": "point", "filled": True, "size": size, "opacity": 1}, "encoding": encoding}
 
