@@ -133,7 +133,7 @@ def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, P
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:
     with pytest.raises(UserError, match="1 of 5 sentences have no decision .*id '5'"):
-        gate.gated(PREDICTIONS, dict(DECISIONS[:4]))
+        gate.passed(PREDICTIONS, dict(DECISIONS[:4]))
 
 
 @pytest.mark.parametrize(

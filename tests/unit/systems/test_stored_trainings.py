@@ -68,7 +68,7 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     with pytest.raises(UserError, match="predictions.jsonl.gz: sha256 is .*, expected .* as provenance.json has it"):
         check_stored(folder / "provenance.json")
     (folder / "predictions.jsonl.gz").unlink()
-    with pytest.raises(UserError, match="no such file, expected it beside provenance.json"):
+    with pytest.raises(UserError, match="no such file, expected it next to provenance.json"):
         check_stored(folder / "provenance.json")
 
 

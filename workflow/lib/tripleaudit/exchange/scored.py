@@ -67,7 +67,7 @@ class ScoredRun:
         right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
         if "decisions" in found:
             decisions = gate.load_decisions(found["decisions"])
-            guess = gate.gated(guess, decisions, settings.get("threshold", gate.THRESHOLD))
+            guess = gate.passed(guess, decisions, settings.get("threshold", gate.THRESHOLD))
         if [sentence.id for sentence in right] != self.counts.ids:
             raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
         return right, guess

@@ -40,7 +40,7 @@ def peak_mb(children: bool = False, shared: bool = True) -> float:
 def keep_freed_memory() -> bool:
     """Keep freed blocks in the process; False where the C library is another one or the user has set its behaviour.
 
-    By default glibc asks the operating system for every large block anew and gives it back at once. A training step on
+    By default glibc asks the operating system for every large block again and gives it back at once. A training step on
     a CPU makes the same large temporaries again and again, and each time the system clears their pages first: up to a
     tenth of a step goes into that. The process stays as large as its peak, as with a GPU's caching allocator.
     """

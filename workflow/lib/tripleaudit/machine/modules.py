@@ -64,7 +64,7 @@ def load_file(path: str | Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     if str(file.parent) not in sys.path:
-        sys.path.append(str(file.parent))  # it may import what lies beside it, wherever the study runs
+        sys.path.append(str(file.parent))  # it may import what lies next to it, wherever the study runs
     try:
         spec.loader.exec_module(module)
     except UserError:

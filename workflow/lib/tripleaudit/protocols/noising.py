@@ -3,7 +3,7 @@
 Lee et al., "Does it Really Generalize Well on Unseen Data? Systematic Evaluation of Relational Triple Extraction
 Methods", NAACL 2022, Section 4. With probability ``p_en`` a sentence is replaced by a noised copy: an entity of ``l``
 tokens becomes a word of ``l``, ``l - 1`` or ``l + 1`` tokens, drawn from all words of the training split with that
-many tokens. Relations and the structure of triples stay. Drawn anew at every fetch, fixed by (run seed, epoch,
+many tokens. Relations and the structure of triples stay. Drawn again at every fetch, fixed by (run seed, epoch,
 sentence id).
 
 What the paper leaves open is settled so: one noise word per distinct entity string of a sentence, put at all of its

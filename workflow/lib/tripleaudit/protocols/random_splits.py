@@ -62,7 +62,7 @@ def random_splits(
 def _drawn(random: np.random.Generator, size: int, test: int, valid: int) -> tuple[np.ndarray, np.ndarray]:
     """Return which sentences each trial tests on, and which it does not train on, as two masks ``[trials, size]``.
 
-    Sentences are drawn one after the other; who was drawn before is drawn anew, so that each set is equally likely.
+    Sentences are drawn one after the other; who was drawn before is drawn again, so that each set is equally likely.
     """
     held = np.zeros((BATCH, size + 1), dtype=bool)  # the last column takes what a trial does not need
     _fill(random, held, size, test)

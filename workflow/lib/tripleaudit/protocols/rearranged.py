@@ -31,7 +31,7 @@ def rearrange(
     max_count: int | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
-    """Divide a corpus anew so that validation and test hold its rare triples.
+    """Divide a corpus again, so that validation and test hold its rare triples.
 
     Sentences with zero triples stay in their set. Each set keeps corpus order. Time grows as n log n in the number of
     triples.

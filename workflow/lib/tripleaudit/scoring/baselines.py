@@ -1,4 +1,4 @@
-"""Baselines that learn nothing: what a score is worth shows beside theirs.
+"""Baselines that learn nothing: what a score is worth shows next to theirs.
 
 ``nothing``     extracts nothing. Its F1 is 0, also where a test set without triples leaves nothing to miss.
 ``memorise``    looks training triples up. Of every two entity strings that some training triple joins, it keeps the
@@ -85,7 +85,7 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
 
 @dataclass(frozen=True)
 class Baseline:
-    """A system that learns nothing, as a row beside those that do.
+    """A system that learns nothing, as a row next to those that do.
 
     Attributes:
         label: as people read it.

@@ -94,7 +94,7 @@ def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, float]) ->
     return np.array([decisions[sentence.id] for sentence in sentences], dtype=np.float64)
 
 
-def gated(
+def passed(
     predictions: Sequence[Sentence], decisions: Mapping[str, float], threshold: float = THRESHOLD
 ) -> list[Sentence]:
     """Return the predictions of two-step extraction: empty where the classifier rejects the sentence."""

@@ -143,7 +143,7 @@ def score_run(
     if files.decisions:
         decisions = gate.load_decisions(files.decisions)
         passed = _passed(guess, decisions, threshold, report.get("money_of"))
-        guess = gate.gated(guess, decisions, threshold)
+        guess = gate.passed(guess, decisions, threshold)
         settings["threshold"] = threshold
     settings["bootstrap"] = asdict(resampling)
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)

@@ -1,4 +1,4 @@
-"""The tidy scores file: one value a row, its keys beside it, and a sidecar that says where it came from."""
+"""The tidy scores file: one value a row, its keys next to it, and a sidecar that says where it came from."""
 
 import csv
 import platform
@@ -111,7 +111,7 @@ def merge_scores(paths: Sequence[str | Path], out: str | Path, provenance: str |
 
 
 def sidecar_of(path: str | Path) -> Path:
-    """Return where the provenance of a scores file lies: beside it, ``.provenance.json`` instead of ``.csv``."""
+    """Return where the provenance of a scores file lies: next to it, ``.provenance.json`` instead of ``.csv``."""
     return Path(path).with_suffix(".provenance.json")
 
 

@@ -49,7 +49,7 @@ def load_pair(
     elif predicted_columns:
         guess = read_corpus(predictions, columns=predicted_columns).sentences
     elif not isinstance(predictions, Given) and without_texts(predictions):
-        guess = _beside(predictions, right, missing)
+        guess = _completed(predictions, right, missing)
     else:
         guess = load_side(predictions, "predict", format, columns)
     if missing == "empty":
@@ -75,7 +75,7 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
     return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
 
 
-def _beside(path: str | Path, gold: Sequence[Sentence], missing: str) -> list[Sentence]:
+def _completed(path: str | Path, gold: Sequence[Sentence], missing: str) -> list[Sentence]:
     """Return the sentences of the gold with what a file without texts says under their ids, or else in their order.
 
     Raises:

@@ -103,7 +103,7 @@ def _strings(sentence: Sentence, matching: str) -> set[Strings]:
 def _places_and_types(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str, plain: int
 ) -> Iterator[str]:
-    """Say what a rule costs that compares types of entities, or their places, beside their strings."""
+    """Say what a rule costs that compares types of entities, or their offsets, as well as their strings."""
     least, correct = max(1, SHARE * total.gold), total.correct
     if MATCHINGS[matching].typed:
         placed = micro(sentence_counts(gold, predictions, "exact-span")).correct

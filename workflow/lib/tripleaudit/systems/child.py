@@ -1,6 +1,6 @@
 """``python -m tripleaudit.systems.child FILE.py:CLASS OPTIONS BATCH``: a class as a program that answers JSON lines.
 
-The class is made with the options (and ``relations={name: description}`` where the system is told them), and its
+The class is made with the options (and ``relations={name: description}`` where the system wants them), and its
 ``extract(texts)`` returns for each text a list of triples. Whatever it prints goes to standard error.
 """
 
@@ -18,8 +18,8 @@ def main(reference: str, options: str, batch: str) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     rows = [json.loads(line) for line in sys.stdin.buffer]
-    told = {"relations": rows[0]["relations"]} if rows and "relations" in rows[0] else {}
-    system = load_attribute(reference, "system")(**json.loads(options), **told)
+    stated = {"relations": rows[0]["relations"]} if rows and "relations" in rows[0] else {}
+    system = load_attribute(reference, "system")(**json.loads(options), **stated)
     for start in range(0, len(rows), int(batch)):
         some = rows[start : start + int(batch)]
         found = list(system.extract([row["text"] for row in some]))

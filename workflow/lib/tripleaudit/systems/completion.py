@@ -4,7 +4,7 @@ A sentence is cut in the middle of its words. Of a gold triple one entity is sho
 behind the cut, and neither its name nor a longer word of it occurs before. Who emits that triple has the name from
 elsewhere: memorised, or by a good guess. Two controls tell them apart. The augmented variants of the sentence have
 other names, which nobody can have memorised; a guess from the words around is as good there. And a lookup of the
-training set completes the same triples with the entity that most training sentences have beside the shown one.
+training set completes the same triples with the entity that most training sentences have with the shown one.
 """
 
 import logging

@@ -25,13 +25,13 @@ SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learnin
 
 
 def history_of(provenance: str | Path) -> Path | None:
-    """Return the history beside a provenance, if there is one."""
-    beside = (Path(provenance).with_name(name) for name in HISTORIES)
-    return next((path for path in beside if path.is_file()), None)
+    """Return the history next to a provenance, if there is one."""
+    near = (Path(provenance).with_name(name) for name in HISTORIES)
+    return next((path for path in near if path.is_file()), None)
 
 
 def check_stored(provenance: str | Path) -> None:
-    """Check the files beside a provenance that it names with their SHA-256 under ``stored``, if it names any.
+    """Check the files next to a provenance that it names with their SHA-256 under ``stored``, if it names any.
 
     Raises:
         UserError: one is missing or has another digest.
@@ -41,7 +41,7 @@ def check_stored(provenance: str | Path) -> None:
     for name, expected in (stored if isinstance(stored, dict) else {}).items():
         path = Path(provenance).with_name(name)
         if not path.is_file():
-            raise UserError(f"{path}: no such file, expected it beside {Path(provenance).name}, which names it")
+            raise UserError(f"{path}: no such file, expected it next to {Path(provenance).name}, which names it")
         if (digest := sha256(path)) != expected:
             raise UserError(f"{path}: sha256 is {digest}, expected {expected} as {Path(provenance).name} has it")
 
@@ -49,10 +49,10 @@ def check_stored(provenance: str | Path) -> None:
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of one training with its times (seconds), epochs, best validation F1, settings and device.
 
-    Older trainings do not say how sure their slope is; the history beside them does, else nothing is known.
+    Older trainings do not say how sure their slope is; the history next to them does, else nothing is known.
 
     Raises:
-        UserError: the file is no provenance of a training, or what lies beside it is no history of one.
+        UserError: the file is no provenance of a training, or what lies next to it is no history of one.
     """
     record = read_json(provenance)
     training = record.get("training") if isinstance(record, dict) else None
@@ -93,7 +93,7 @@ def write_training_facts(
 
     Args:
         provenances, keys: of each training.
-        doubles, double_keys: of trainings of twice the epochs. What one gained is told of every training of its kind,
+        doubles, double_keys: of trainings of twice the epochs. What one gained is stated of every training of its kind,
             whatever the seed.
     """
     facts = [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)]

@@ -97,7 +97,7 @@ def ask(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
 
 
 def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: int) -> float | None:
-    """Return how long the answers took when they were given, which is kept beside them; None where some are older."""
+    """Return how long the answers took when they were given, which is kept next to them; None where some are older."""
     answers = [one.key for item in results for call in item.calls for one in call.paid]
     path = cache / "times" / f"{digest(answers)}.json"
     if sent >= len(set(answers)):

@@ -1,6 +1,6 @@
 """What a system is asked and what it answers: the one form that every kind of system shares.
 
-A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system is told them. An answer is
+A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system wants them. An answer is
 ``{"id", "triples": [...]}``; a triple is ``[subject, relation, object]``, or an object with these keys whose arguments
 are strings or spans ``{"start", "end", "text"}``, as in the format ``jsonl`` of corpora. The ``id`` may be left out
 where answers come in the order of the texts.
@@ -32,7 +32,7 @@ class Query:
         relations: that there are, with their descriptions (empty where there is none); of the training set and the
             study.
         train: the training sentences, for systems that are shown some.
-        job: what a job brings beside them: ``threads``, and for language models the section ``generative``, the
+        job: what a job adds to them: ``threads``, and for language models the section ``generative``, the
             study's name and the model's folder.
     """
 
@@ -44,7 +44,7 @@ class Query:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def stated(self) -> Mapping[str, str]:
         """The relations that the system wants to know of."""
         return self.relations if self.settings.get("relations") is True else {}
 
@@ -56,8 +56,8 @@ class Query:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the texts as the JSON that programs and services read."""
-        told = {"relations": dict(self.told)} if self.told else {}
-        yield from ({"id": sentence.id, "text": sentence.text, **told} for sentence in self.sentences)
+        stated = {"relations": dict(self.stated)} if self.stated else {}
+        yield from ({"id": sentence.id, "text": sentence.text, **stated} for sentence in self.sentences)
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,11 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
     scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
     if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
         return sentence
-    if odd := [score for score in scores if not abs(score) <= sys.float_info.max]:  # NaN is not, and a long integer
+    if unusable := [
+        score for score in scores if not abs(score) <= sys.float_info.max
+    ]:  # NaN is not, and a long integer
         raise UserError(
-            f"{source}, sentence {sentence.id!r}: the score of a triple is {str(odd[0])[:40]}, expected a number"
+            f"{source}, sentence {sentence.id!r}: the score of a triple is {str(unusable[0])[:40]}, expected a number"
         )
     pairs = zip(sentence.triples, scores, strict=True)
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))

@@ -61,7 +61,7 @@ def _by_id(query: Query, files: Sequence[str]) -> list[Sentence]:
 def matched(sentences: Sequence[Sentence], stored: Sequence[Sentence], source: str) -> list[Sentence]:
     """Return each sentence with the triples of the stored one that has its id and text, else of one with its text.
 
-    Texts are the same up to blanks and accents; places are then looked for anew.
+    Texts are the same up to blanks and accents; offsets are then looked for again.
 
     Raises:
         UserError: a sentence is missing.
