@@ -197,7 +197,7 @@ def test_the_masked_language_model_has_the_seed_of_the_protocol(tiny_encoder, mo
     def train(encoder, sentences, out, settings):
         raise Asked(settings.seed, settings.steps, settings.layers)
 
-    monkeypatch.setattr("tripleaudit.protocols.augmented.train_mlm.train_masked_lm", train)
+    monkeypatch.setattr("tripleaudit.protocols.build.train_masked_lm", train)
     with pytest.raises(Asked) as caught:
         build_protocol("augmented", SPLITS, {"mlm_steps": 9, "mlm_layers": 1, **options}, encoder=tiny_encoder)
     assert caught.value.args == (seed, 9, 1)
