@@ -37,7 +37,6 @@ def test_augmented_webnlg_keeps_its_promises(webnlg, model, minilm, real_data, k
         known_vectors = derive_vectors(minilm, webnlg.train[:1000] + webnlg.test)
     filler = MaskedLanguageModel(model)
     new, report = augment(webnlg, filler, NearestWords(known_vectors), k=10, beams=1, fallback="text")
-    assert filler.sentences >= len(webnlg.test)
     assert len(new.test) == 4 * len(webnlg.test)
     known = SeenTriples(webnlg.train).entities
     changed = dict.fromkeys(PARTS, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented import masked_lm, train_mlm
+from tripleaudit.protocols.augmented import train_mlm
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, _whole_words
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.augmented.vectors import derive_vectors
@@ -221,19 +221,6 @@ def test_a_model_that_takes_longer_texts_is_given_512_pieces(trained, tmp_path):
     model = MaskedLanguageModel(tmp_path)
     texts = ["the " * words + "[MASK]" for words in (509, 510)]  # with [CLS] and [SEP] 512 and 513 pieces
     assert model.fill({text: [0] for text in texts}, 1).keys() == {(texts[0], 0)}
-
-
-def test_what_went_through_a_model_is_counted(trained, monkeypatch):
-    told, clock = [], iter((10.0, 12.5, 20.0, 20.25))
-    progress = masked_lm.Progress
-    monkeypatch.setattr(masked_lm, "Progress", lambda what, *arguments: told.append(what) or progress(what, *arguments))
-    monkeypatch.setattr(masked_lm, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    model = MaskedLanguageModel(trained[0])
-    assert (model.sentences, model.seconds) == (0, 0)
-    model.fill({"a [MASK]": [0], "the [MASK]": [0]}, 1)
-    model.fill({"it [MASK]": [0]}, 1)
-    assert (model.sentences, model.seconds) == (3, 2.75)
-    assert told == ["filling masks", "filling masks (after 2 others)"]
 
 
 @pytest.fixture

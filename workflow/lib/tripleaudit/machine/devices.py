@@ -53,13 +53,9 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
     Raises:
         UserError: GPUs are insisted on, or asked for in a number that the machine does not have.
     """
-    if wanted == "0" or count == 0:
-        with _visible([]):
-            yield []
-        return
-    known = devices()
+    known = [] if wanted == "0" or count == 0 else devices()
     if not known:
-        if wanted == "1":
+        if wanted == "1" and count:
             raise UserError("a GPU was asked for, but this job has none; expected a CUDA device, or gpu: 0")
         with _visible([]) if known is not None else contextlib.nullcontext():
             yield []

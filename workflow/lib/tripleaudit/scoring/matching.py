@@ -1,17 +1,10 @@
 """When a predicted triple counts as correct: matching rules over the set of triples of one sentence.
 
-``exact-string``   subject text, relation and object text are equal (the primary rule: what the official scorers of
-                   most extractors compute);
-``exact-span``     both character spans and the relation are equal; a correct prediction on another mention of the
-                   same string is wrong here;
-``strict``         character spans, types of both entities and the relation are equal (Taillé et al., EMNLP 2020);
-                   their ``boundaries``, which ask for no types, are ``exact-span``, and that name means it, too;
-``partial-first``  entities are reduced to their first whitespace word before they are compared;
-``partial-last``   the same with the last word, the only word that the "star" corpora annotate (zero-cardinality 4.1);
-``normalised``     entities and relations are compared without case, form of Unicode, punctuation, underscores and
-                   blanks, in which builders of knowledge graphs write them anew;
-``pairs``          the same of the entities alone, whatever the relation: for open extractors, whose names of relations
-                   are not the corpus's.
+The ``note`` of each rule says what it compares. ``exact-string`` is the primary rule: what the official scorers of most
+extractors compute. By ``exact-span`` a correct prediction on another mention of the same string is wrong;
+``partial-last`` compares the only word that the "star" corpora annotate (zero-cardinality 4.1); ``normalised`` forgives
+what builders of knowledge graphs write in their own way; ``pairs`` is for open extractors, whose names of relations are
+not the corpus's.
 
 Gold and predicted triples become sets after the reduction, so duplicates count once on both sides, and two triples
 that a partial rule makes equal count as one.

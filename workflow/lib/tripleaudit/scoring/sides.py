@@ -43,11 +43,9 @@ def load_pair(
     right = load_side(gold, "truth", format, columns)
     if isinstance(predictions, Given):
         predictions.beside = right
-    if predicted_format != "auto":
+    if predicted_columns or predicted_format != "auto":
         side: dict[str, Any] = {"side": "predict"} if predicted_format == "predictions" else {}
         guess = read_corpus(predictions, predicted_format, columns=predicted_columns, **side).sentences
-    elif predicted_columns:
-        guess = read_corpus(predictions, columns=predicted_columns).sentences
     elif not isinstance(predictions, Given) and without_texts(predictions):
         guess = _completed(predictions, right, missing)
     else:

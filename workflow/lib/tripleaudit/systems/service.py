@@ -5,13 +5,12 @@ import http.client
 import json
 import logging
 import os
-import queue
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -83,22 +82,16 @@ def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
     Raises:
         TimeoutError: it takes longer; and what ``ask`` raises.
     """
-    outcome: queue.Queue[tuple[bytes, BaseException | None]] = queue.Queue(1)
+    future: Future[bytes] = Future()
 
     def run() -> None:
         try:
-            outcome.put((ask(), None))
+            future.set_result(ask())
         except BaseException as error:  # noqa: BLE001  raised again in the thread that waits
-            outcome.put((b"", error))
+            future.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        data, error = outcome.get(timeout=seconds)
-    except queue.Empty:
-        raise TimeoutError from None
-    if error is not None:
-        raise error
-    return data
+    return future.result(seconds)
 
 
 def _ask(request: urllib.request.Request, limit: float) -> bytes:

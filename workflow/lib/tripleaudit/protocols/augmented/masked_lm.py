@@ -1,6 +1,5 @@
 """Any masked language model of the transformers library, asked for the likeliest words behind many masks at once."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,8 +33,6 @@ class MaskedLanguageModel:
     Attributes:
         mask_token: what to write in place of a word.
         cased: whether the tokenizer tells capitals from small letters.
-        sentences: masked texts that went through the model so far.
-        seconds: wall time they took.
     """
 
     def __init__(self, path: str | Path, *, batch_size: int = 64) -> None:
@@ -59,8 +56,6 @@ class MaskedLanguageModel:
         self._max_length = min(self._tokenizer.model_max_length, self._model.config.max_position_embeddings, 512)
         self.mask_token: str = self._tokenizer.mask_token
         self.cased: bool = self._tokenizer.tokenize("A") != self._tokenizer.tokenize("a")
-        self.sentences = 0
-        self.seconds = 0.0
         self._words = _whole_words(self._tokenizer)
         self._blocked = torch.full((self._model.config.vocab_size,), float("-inf"), device=self._model.device)
         self._blocked[list(self._words)] = 0.0
@@ -79,17 +74,13 @@ class MaskedLanguageModel:
         Returns:
             Ranked words by (text, number); a mask beyond the length limit of the model has no entry.
         """
-        began = time.perf_counter()
         answers: dict[tuple[str, int], Ranked] = {}
         texts = sorted(queries, key=lambda text: (len(text), text))  # equal lengths waste no padding
-        what = "filling masks" if self.sentences == 0 else f"filling masks (after {self.sentences} others)"
-        with Progress(what, len(texts), "masked sentences") as progress:
+        with Progress("filling masks", len(texts), "masked sentences") as progress:
             for at in range(0, len(texts), self._batch_size):
                 batch = texts[at : at + self._batch_size]
                 answers |= self._fill_batch(batch, [list(queries[text]) for text in batch], top)
                 progress.add(len(batch))
-        self.sentences += len(texts)
-        self.seconds += time.perf_counter() - began
         return answers
 
     def _fill_batch(self, texts: Sequence[str], wanted: Sequence[Sequence[int]], top: int) -> dict:

@@ -1,6 +1,5 @@
 """The augmented test set T_ss + T_su + T_us + T_uu (rte-generalization 3.3 and appendix C)."""
 
-import logging
 from collections import Counter
 from typing import Any
 
@@ -8,15 +7,13 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.candidates import find_candidates
 from tripleaudit.protocols.augmented.choose import OUTCOMES, Rules, choose
-from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, WordFiller
+from tripleaudit.protocols.augmented.masked_lm import WordFiller
 from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
 from tripleaudit.protocols.augmented.surface import replaceable
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import PARTS
-
-log = logging.getLogger(__name__)
 
 DEFAULT_K = 11
 DEFAULT_BEAMS = 5
@@ -77,13 +74,6 @@ def augment(
     positives = [sentence for sentence in splits.test if sentence.triples]
     layouts = [lay_out(sentence) for sentence in positives]
     candidates = find_candidates(positives, layouts, model, nearest, k=k, beams=beams)
-    if isinstance(model, MaskedLanguageModel):
-        log.info(
-            "masked LM: %d masked sentences in %.1f s (%.0f a second)",
-            model.sentences,
-            model.seconds,
-            model.sentences / max(model.seconds, 1e-9),
-        )
     known = SeenTriples(splits.train).entities
     test: list[Sentence] = []
     parts: dict[str, dict[str, int]] = {}
