@@ -418,9 +418,6 @@ class ExtractorContract:
         oracle: see :func:`ceiling`; ``words`` as there.
         ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
         whole, overfit: settings of :func:`check_extractor`, and what it overfits with.
-        plain: ``(model, batch) -> loss`` by the paper's formulas, for models with the settings ``exact`` that
-            ``prepare`` may alter; ``extra`` are more sentences than the toy ones; ``first`` draws the first of all.
-        portions: the module, and its constants that say how much is decoded at once.
     """
 
     kind: ClassVar[type[Extractor]]
@@ -431,15 +428,6 @@ class ExtractorContract:
     within: ClassVar[float] = 0.1
     whole: ClassVar[dict] = {}
     overfit: ClassVar[dict] = {}
-    plain: ClassVar[Callable | None] = None
-    exact: ClassVar[dict] = {}
-    extra: ClassVar[Sequence[Sentence]] = ()
-    first: ClassVar[bool] = False
-    portions: ClassVar[tuple] = ()
-
-    @staticmethod
-    def prepare(model: Extractor) -> None:
-        """Alter weights before losses are compared."""
 
     def test_whole_model(self, tiny_encoder, tmp_path):
         check_extractor(self.kind, tiny_encoder, tmp_path / "saved", overfit=self.overfit, **self.whole)
@@ -452,10 +440,27 @@ class ExtractorContract:
         reached = ceiling(self.oracle, sentences, aligner, relations, words=self.words)
         assert 100 * reached == pytest.approx(self.ceilings[corpus], abs=self.within)
 
+
+class PlainLoss:
+    """The loss and its gradients are those of the paper's formulas.
+
+    Attributes:
+        plain: ``(model, batch) -> loss`` by these, for models with the settings ``exact`` that ``prepare`` may alter.
+        extra: more sentences than the toy ones.
+        first: draws the first of all.
+    """
+
+    plain: ClassVar[Callable]
+    exact: ClassVar[dict] = {}
+    extra: ClassVar[Sequence[Sentence]] = ()
+    first: ClassVar[bool] = False
+
+    @staticmethod
+    def prepare(model: Extractor) -> None:
+        """Alter weights before losses are compared."""
+
     @pytest.mark.parametrize("which", ["toy sentences", "one word"])
     def test_loss_and_gradients_are_those_of_the_plain_formulas(self, tiny_encoder, monkeypatch, which):
-        if self.plain is None:
-            pytest.skip("has a comparison of its own")
         if self.first:
             monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
         model = build(self.kind, tiny_encoder, **self.exact).double()
@@ -464,10 +469,18 @@ class ExtractorContract:
         batch = training_batch(model, one_word() if which == "one word" else [*toy_sentences(), *self.extra])
         check_loss(model, model(**batch).loss, self.plain(model, batch))
 
+
+class Portions:
+    """What is decoded in small portions is what is decoded at once.
+
+    Attributes:
+        portions: the extractor's module, and its constants that say how much is decoded at once.
+    """
+
+    portions: ClassVar[tuple]
+
     @pytest.mark.parametrize("at_once", [1, 3])
     def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(self, monkeypatch, at_once):
-        if not self.portions:
-            pytest.skip("decodes everything at once")
         check_portions(monkeypatch, self.oracle, self.portions[0], at_once, *self.portions[1:])
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
     build,
     dense,
     random_batch,
@@ -116,7 +117,7 @@ def nearest(spans: set[tuple[int, int]]) -> set[tuple[int, int]]:
     return {(start, min(end for end in ends if end >= start)) for start, _ in spans}
 
 
-class TestBiRTE(ExtractorContract):
+class TestBiRTE(ExtractorContract, PlainLoss):
     kind = BiRTE
     oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
     ceilings = {"nyt": 99.99, "webnlg": 99.59}

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
+    Portions,
     build,
     dense,
     f1,
@@ -76,7 +78,7 @@ def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
     return total + sum(terms) / tokens if terms else total
 
 
-class TestCasRel(ExtractorContract):
+class TestCasRel(ExtractorContract, PlainLoss, Portions):
     kind = CasRel
     oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
     ceilings, within = {"nyt": 99.92, "webnlg": 99.84}, 0.05

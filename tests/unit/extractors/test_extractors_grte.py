@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    Portions,
     build,
     check_determinism,
     check_overfit,
@@ -57,7 +58,7 @@ def naive_loss(model: GRTE, batch: dict) -> torch.Tensor:
     return (loss * content[:, :, None] * content[:, None]).sum()
 
 
-class TestGRTE(ExtractorContract):
+class TestGRTE(ExtractorContract, Portions):
     kind = GRTE
     oracle = staticmethod(oracle)
     ceilings = {"nyt": 99.99, "webnlg": 99.94}

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
+    Portions,
     build,
     check_loss,
     random_batch,
@@ -57,7 +59,7 @@ def naive_loss(model: TPLinker, batch: dict, valid: torch.Tensor) -> torch.Tenso
     return entity_weight * entity_loss / count + link_weight * link_loss / (count * relations)
 
 
-class TestTPLinker(ExtractorContract):
+class TestTPLinker(ExtractorContract, PlainLoss, Portions):
     kind = TPLinker
     oracle = staticmethod(oracle)
     ceilings = {"nyt": 99.99, "webnlg": 100.0}

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
+    Portions,
     build,
     dense,
     random_batch,
@@ -113,7 +115,7 @@ def naive_loss(model: PRGC, batch: dict) -> torch.Tensor:
     return relation / len(repeated) + pair / pairs + tags / tokens
 
 
-class TestPRGC(ExtractorContract):
+class TestPRGC(ExtractorContract, PlainLoss, Portions):
     kind = PRGC
     oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
     ceilings = {"nyt": 99.97, "webnlg": 99.84}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
     build,
     dense,
     random_batch,
@@ -91,7 +92,7 @@ def naive_loss(model: TDEER, batch: dict) -> torch.Tensor:
     return total + 5.0 * objects / sum(mask[each[0]].sum() for each in copies)
 
 
-class TestTDEER(ExtractorContract):
+class TestTDEER(ExtractorContract, PlainLoss):
     kind = TDEER
     oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
     ceilings = {"nyt": 99.73, "webnlg": 98.22}
