@@ -36,7 +36,7 @@ FLOORS = (
     "__main__",
 )
 LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands", "api")
-HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "snakemake")
+HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "gensim", "scipy", "snakemake")
 
 
 def module_of(path: Path) -> str:

@@ -2,23 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from gensim.models import KeyedVectors
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.surface import like, replaceable, same
 
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
 
-def load_vectors(path: str | Path) -> KeyedVectors:
+
+def load_vectors(path: str | Path) -> "KeyedVectors":
     """Read word vectors in text form (GloVe without a header line, or word2vec) or in word2vec's binary form (.bin).
 
     Raises:
         UserError: the file is missing, is not of these forms, or is gensim's native form, whose pickles are not
             loaded because they can run code.
     """
+    from gensim.models import KeyedVectors
+
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file, expected word vectors")
@@ -37,7 +42,7 @@ def load_vectors(path: str | Path) -> KeyedVectors:
         raise UserError(f"{path}: not word vectors in text or word2vec form ({error})") from error
 
 
-def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> KeyedVectors:
+def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "KeyedVectors":
     """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each word's pieces.
 
     Args:
@@ -49,6 +54,7 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> KeyedV
         UserError: the folder holds no encoder, or the corpus no word.
     """
     import torch
+    from gensim.models import KeyedVectors
     from transformers import AutoModel, AutoTokenizer
 
     try:
@@ -73,7 +79,7 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> KeyedV
 class NearestWords:
     """The nearest words of a word by cosine; a word that is not there is looked up in small letters."""
 
-    def __init__(self, vectors: KeyedVectors, others: KeyedVectors | None = None) -> None:
+    def __init__(self, vectors: "KeyedVectors", others: "KeyedVectors | None" = None) -> None:
         """Take vectors, and ``others`` in which the words that ``vectors`` lack are looked up."""
         self._vectors = vectors
         self._unit = vectors.get_normed_vectors()
