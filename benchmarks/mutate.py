@@ -1,4 +1,4 @@
-"""Mutation testing of the rooms that results hang on: a sample of small changes, each of which a test should notice.
+"""Mutation testing of the packages that results depend on: small changes, each of which a test should notice.
 
 ``python -m benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a
 copy of the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that run this
@@ -39,7 +39,7 @@ import yaml
 from benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
 
 ROOT = Path(__file__).parents[1]
-ROOMS = (
+PACKAGES = (
     *("scoring", "protocols", "training", "extractors", "llm", "generative", "grescores", "needles", "plan"),
     *("commands", "tables"),
 )
@@ -143,9 +143,9 @@ class _Changer(ast.NodeTransformer):
 
 
 def mutations(root: Path, only: Sequence[str] = ("",)) -> Iterator[Mutation]:
-    """Yield every change of every module of the rooms whose path has one of the parts ``only``."""
-    for room in ROOMS:
-        for path in sorted((root / PACKAGE / room).rglob("*.py")):
+    """Yield every change of every module of the packages whose path has one of the parts ``only``."""
+    for package in PACKAGES:
+        for path in sorted((root / PACKAGE / package).rglob("*.py")):
             name = str(path.relative_to(root))
             if any(part in name for part in only):
                 changer = _Changer()
@@ -276,7 +276,7 @@ def main() -> int:
             (copy.parent / "shared").symlink_to((ROOT.parent / "shared").resolve())
         reached = Reached(
             ROOT,
-            [ROOT / PACKAGE / room for room in ROOMS],
+            [ROOT / PACKAGE / package for package in PACKAGES],
             args.keep / "reached.jsonl",
             lambda test, tracer, part: forked(ROOT, copy.parent / "tests.log", [test], tracer, part) and None,
         )

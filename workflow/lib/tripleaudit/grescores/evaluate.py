@@ -42,7 +42,7 @@ class Settings:
 
     Attributes:
         mode: ``default``, or ``official`` for the published rules about empty and malformed answers.
-        matching: thresholds and vectors of US and CS; None where no encoder is at hand.
+        matching: thresholds and vectors of US and CS; None where no encoder is available.
         resamples, seed: of the bootstrap over texts.
     """
 
@@ -100,7 +100,7 @@ class Evaluation:
 
     Attributes:
         system: of the texts that count.
-        inputs: everything that is known; what is None is not at hand.
+        inputs: everything that is known; what is None is not available.
         settings: how to score.
     """
 

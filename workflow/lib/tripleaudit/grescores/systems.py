@@ -109,7 +109,7 @@ def _as_text(part: Any) -> str:
 def read_system(path: str | Path, order: str = "auto") -> System:
     """Read extracted or gold triples.
 
-    Forms, told apart by content: the project's JSON lines, a file or a folder of shards (a text that occurs in several
+    Forms, known by their content: the project's JSON lines, a file or a folder of shards (a text that occurs in several
     lines collects the triples of all of them); ``{text: [[subject, relation, object], …]}``; gold files
     ``{text: [[subject, object, relation], …]}`` with relations as in the source corpus, which are verbalised; CDR's
     four-part gold; gold triples written as ``The relation between "A" and "B" is "r"``.
@@ -215,7 +215,7 @@ def _relation_is_last(items: list[list[Any]], path: Path) -> bool:
     ):
         raise UserError(
             f"{path}: the order of its triples is not clear, {len(last)} different last parts (such as "
-            f"{min(last)!r}) stand beside {len(second)} in the middle; expected 'order: sro' if the relation is in the "
+            f"{min(last)!r}) and {len(second)} in the middle; expected 'order: sro' if the relation is in the "
             "middle, 'order: sor' if it comes last"
         )
     return False

@@ -1,6 +1,6 @@
 """From a model's answer to triples, relation names and values, with a status for each answer; never raises for content.
 
-Statuses of an answer: ``ok``; ``repaired`` (something had to be mended or left out); ``truncated`` (it stops in the
+Statuses of an answer: ``ok``; ``repaired`` (something had to be repaired or left out); ``truncated`` (it stops in the
 middle; complete items are kept); ``empty`` (it says that there is nothing); ``failed`` (nothing usable in it);
 ``refused`` (the model or the endpoint declines).
 """
@@ -270,14 +270,14 @@ def _unpack(answer: Answer | str) -> tuple[str, bool, bool]:
     return answer.text, answer.status == "refused", answer.status == "truncated"
 
 
-def _status(text: str, decoded: Decoded, found: bool, mended: bool, cut: bool) -> str:
+def _status(text: str, decoded: Decoded, found: bool, repaired: bool, cut: bool) -> str:
     if cut or decoded.truncated:
         return "truncated"
     if found:
-        return "repaired" if mended or decoded.repaired else "ok"
+        return "repaired" if repaired or decoded.repaired else "ok"
     if _REFUSAL.match(strip_wrapping(text)):
         return "refused"
-    if decoded.values and not mended and not any(_holds_something(value) for value in decoded.values):
+    if decoded.values and not repaired and not any(_holds_something(value) for value in decoded.values):
         return "empty"
     return "empty" if _NOTHING.fullmatch(strip_wrapping(text)) else "failed"
 

@@ -1,6 +1,6 @@
 """Requests as batches (``/files`` and ``/batches`` of the OpenAI protocol): cheaper, answered within a day.
 
-What is sent as a batch is recorded beside the cache before it is sent, under a token that the service keeps with the
+What is sent as a batch is recorded next to the cache before it is sent, under a token that the service keeps with the
 batch. So a run that was killed finds its batch again, whenever that happened, and waits for it instead of paying twice;
 so does another job that wants the same answers. What a batch does not answer (it expired, a request failed) is left to
 be sent singly.

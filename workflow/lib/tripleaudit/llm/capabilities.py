@@ -2,7 +2,7 @@
 
 Services differ in the field that limits an answer, in whether they take a temperature, in structured outputs and in
 whether the model thinks before it answers. Nothing is asked for this alone: the first request of an endpoint goes out
-by itself, is corrected as the server's errors say (they cost nothing), and what was learned is kept beside the cache,
+by itself, is corrected as the server's errors say (they cost nothing), and what was learned is kept next to the cache,
 so that later jobs begin with it. What a study fixes (``token_field``, ``structured``, ``temperature: null``) is kept.
 """
 

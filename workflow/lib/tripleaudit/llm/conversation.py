@@ -3,7 +3,7 @@
 MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is asked about once
 and then ``iterations`` times again; what was extracted before stays in the history. Nothing here sends anything:
 :func:`converse` is a generator that yields requests and is sent their answers, so one driver (:func:`drive`) can run
-many conversations side by side, and a test can answer by hand.
+many conversations side by side, and a test can answer in its place.
 """
 
 import math

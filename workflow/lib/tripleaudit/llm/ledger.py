@@ -1,4 +1,4 @@
-"""What has been paid: an append-only file beside the cache, shared by all jobs of a study."""
+"""What has been paid: an append-only file next to the cache, shared by all jobs of a study."""
 
 import contextlib
 import errno

@@ -1,7 +1,7 @@
 """What known services charge, as of a date (``data/prices.yaml``).
 
 The plan and the commands that make an endpoint of options look prices up. A job is given its endpoints with prices, so
-that a new list makes no answer anew: what an answer cost when it was paid for is kept with it.
+that a new list asks for no answer again: what an answer cost when it was paid for is kept with it.
 """
 
 import functools

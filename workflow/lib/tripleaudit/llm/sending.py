@@ -97,7 +97,7 @@ class Sender:
         return canonical_key(self._canonical(request))
 
     def redraw(self, number: int) -> None:
-        """Draw anew: every request is another one, with another seed where the endpoint has one."""
+        """Draw again: every request is another one, with another seed where the endpoint has one."""
         seed = self.endpoint.seed
         if seed is not None:
             self.endpoint = dataclasses.replace(self.endpoint, seed=seed + number - self.draw)

@@ -98,12 +98,7 @@ def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
     """
     if limit < 1:
         raise UserError(f"the length of a piece must be at least 1 character, got {limit}")
-    levels = [
-        [match.end() for match in PARAGRAPH_END.finditer(text)],
-        _sentence_ends(text),
-        [match.end() for match in WHITESPACE_END.finditer(text)],
-    ]
-    levels = [[place for place in level if not _inside(place, protected)] for level in levels]
+    levels = _levels(text, protected)
     starts = [0]
     while len(text) - starts[-1] > limit:
         start = starts[-1]
@@ -129,12 +124,7 @@ def split_evenly(text: str, count: int, protected: Sequence[Span] = ()) -> list[
     if not text:
         return []
     width = len(text) / count
-    levels = [
-        [match.end() for match in PARAGRAPH_END.finditer(text)],
-        _sentence_ends(text),
-        [match.end() for match in WHITESPACE_END.finditer(text)],
-    ]
-    levels = [[p for p in level if 0 < p < len(text) and not _inside(p, protected)] for level in levels]
+    levels = [[p for p in level if 0 < p < len(text)] for level in _levels(text, protected)]
     cuts: list[int] = []
     for number in range(1, count):
         target, lower = round(number * width), cuts[-1] if cuts else 0
@@ -154,6 +144,13 @@ def split_evenly(text: str, count: int, protected: Sequence[Span] = ()) -> list[
 def piece_of(position: int, pieces: Sequence[Span]) -> int:
     """Return the index of the piece that holds the character at ``position``."""
     return max(bisect.bisect_right([start for start, _ in pieces], position) - 1, 0)
+
+
+def _levels(text: str, protected: Sequence[Span]) -> list[list[int]]:
+    """Return the boundaries outside of protected spans, from the best kind to the least."""
+    ends, blanks = ([match.end() for match in kind.finditer(text)] for kind in (PARAGRAPH_END, WHITESPACE_END))
+    levels = (ends, _sentence_ends(text), blanks)
+    return [[place for place in level if not _inside(place, protected)] for level in levels]
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:

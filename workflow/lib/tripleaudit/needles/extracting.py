@@ -213,7 +213,7 @@ def identify_all(
 
 
 def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
-    """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` beside it."""
+    """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` next to it."""
     save_extraction(result, folder)
     rate_matches(folder, plan.thresholds, plan.identification)
 

@@ -52,7 +52,7 @@ class Recipe:
         words: least and greatest number of words of the paragraph.
         overlap: the share of keywords at which two needles could be taken for one another.
         refills: how often what is missing is asked for again.
-        seed: kept with every needle; it also numbers the requests, so that another seed asks anew.
+        seed: kept with every needle; it also numbers the requests, so that another seed asks again.
         excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
     """
 

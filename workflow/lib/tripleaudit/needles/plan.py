@@ -20,7 +20,7 @@ RATING = ("criteria", "identification", "placeholders", "thresholds")  # setting
 
 
 class NeedleSettings(Section):
-    """What decides a MINEA study beside its documents and models; the defaults are the paper's working point where it
+    """What decides a MINEA study besides its documents and models; the defaults are the paper's working point where it
     gives one."""
 
     schema_: str = Field("paper", alias="schema")
@@ -57,7 +57,7 @@ class NeedleSettings(Section):
     reserve: Number = 4095
     """Tokens kept free for an answer; also its limit."""
     separate_runs: bool = False
-    """Extract anew for each number of follow-up calls (table iterations); off takes what the first calls of one
+    """Extract again for each number of follow-up calls (table iterations); off takes what the first calls of one
     extraction brought."""
     structured: bool = False
     """Send the JSON schema of the answer to servers with structured outputs."""
@@ -113,7 +113,7 @@ class NeedleSettings(Section):
 
 
 class Plan(NeedleSettings):
-    """All that the jobs of a study are told."""
+    """All settings that the jobs of a study are given."""
 
     context: int | None = None
     """Tokens that prompt and answer may have together; null for no limit."""

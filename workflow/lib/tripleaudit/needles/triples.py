@@ -11,7 +11,7 @@ Criteria, for a needle's triple and the triples predicted in its document:
 - ``partial``: the relation is equal, the entities have equal last words;
 - ``verbalised``: relation and entities are equal as words, without case, articles and separators, so that
   ``place of birth`` is ``/people/person/place_of_birth``;
-- ``pair``: both entities are equal as words, in any order, whatever the relation. It is reported beside the others and
+- ``pair``: both entities are equal as words, in any order, whatever the relation. It is reported next to the others and
   by default enters no MINEA.
 """
 
