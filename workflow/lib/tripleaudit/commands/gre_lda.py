@@ -32,9 +32,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="where those stand: behind this share of the other texts (default: 0)",
     )
-    parser.add_argument("--lowercase", action="store_true", help="fold case, which the published models do not")
-    parser.add_argument("--keep-stop-words", action="store_true", help="keep English function words")
-    parser.add_argument("--keep-punctuation", action="store_true", help="keep words that are not letters and digits")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder of the model")
     add_force(parser)
 
@@ -42,16 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.grescores.topics import Preprocessing, arranged, read_texts, train_topics
+    from tripleaudit.grescores.topics import arranged, read_texts, train_topics
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     check_folder(args.out, args.force, own=("lda.json",))
-    preprocessing = Preprocessing(
-        stop_words=not args.keep_stop_words, lowercase=args.lowercase, alphanumeric=not args.keep_punctuation
-    )
     texts = [text for path in args.text for text in read_texts(path)]
     if args.evaluated:
         texts = arranged(texts, [text for path in args.evaluated for text in read_texts(path)], args.evaluated_after)
-    train_topics(texts, args.topics, args.seed, preprocessing, args.chunk_size).save(args.out)
+    train_topics(texts, args.topics, args.seed, args.chunk_size).save(args.out)
     print(f"{args.out}: {args.topics} topics from {len(texts)} texts")
     return 0

@@ -9,7 +9,6 @@ import hashlib
 import json
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,39 +29,26 @@ WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"
 logging.getLogger("gensim").setLevel(logging.ERROR)
 
 
-@dataclass(frozen=True)
-class Preprocessing:
-    """How a text becomes words; the defaults are the published ones.
+def content_words(text: str) -> list[str]:
+    """Return the words of a text that topics are made of, as published.
 
-    Attributes:
-        stop_words: drop English function words by exact match ("The" stays unless ``lowercase``).
-        lowercase: case-fold words first.
-        alphanumeric: keep only words of letters and digits, which drops hyphenated ones and numbers with a point.
+    English function words are dropped by exact match ("The" stays), and so are words with other characters than letters
+    and digits: hyphenated ones, and numbers with a point.
     """
-
-    stop_words: bool = True
-    lowercase: bool = False
-    alphanumeric: bool = True
-
-    def __call__(self, text: str) -> list[str]:
-        words = tokens(text.lower() if self.lowercase else text)
-        if self.stop_words:
-            words = [word for word in words if word not in STOP_WORDS]
-        return [word for word in words if word.isalnum()] if self.alphanumeric else words
+    return [word for word in tokens(text) if word not in STOP_WORDS and word.isalnum()]
 
 
 class TopicModel:
     """A trained LDA model with its vocabulary.
 
     Attributes:
-        description: what made it: topics, seed, preprocessing, documents, digest of the training texts, versions.
+        description: what made it: topics, seed, documents, digest of the training texts, versions.
     """
 
     def __init__(self, lda: Any, vocabulary: dict[str, int], description: dict[str, Any]) -> None:
         self._lda = lda
         self._vocabulary = vocabulary
         self.description = description
-        self.preprocessing = Preprocessing(**description["preprocessing"])
         self.seed = int(description["seed"])
         self._known: dict[tuple[tuple[int, int], ...], np.ndarray] = {}
 
@@ -74,7 +60,7 @@ class TopicModel:
     def bag(self, text: str) -> tuple[tuple[int, int], ...]:
         """Return the known words of a text as sorted ``(word id, count)`` pairs."""
         counts: dict[int, int] = {}
-        for word in self.preprocessing(text):
+        for word in content_words(text):
             if word in self._vocabulary:
                 number = self._vocabulary[word]
                 counts[number] = counts.get(number, 0) + 1
@@ -143,7 +129,6 @@ def train_topics(
     texts: Sequence[str],
     topics: int,
     seed: int = 0,
-    preprocessing: Preprocessing | None = None,
     chunk_size: int = CHUNK_SIZE,
 ) -> TopicModel:
     """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as published but seeded.
@@ -161,8 +146,7 @@ def train_topics(
     from gensim.corpora import Dictionary
     from gensim.models import LdaModel
 
-    preprocessing = preprocessing or Preprocessing()
-    words = [preprocessing(text) for text in texts]
+    words = [content_words(text) for text in texts]
     dictionary = Dictionary(words)
     if not len(dictionary):
         raise UserError("the topic model's training texts have no usable words")
@@ -180,7 +164,6 @@ def train_topics(
         "seed": seed,
         "documents": len(texts),
         "chunk_size": chunk_size,
-        "preprocessing": asdict(preprocessing),
         "training_sha256": digest,
         "tokenizer": TOKENIZER_VERSION,
         "gensim": gensim.__version__,

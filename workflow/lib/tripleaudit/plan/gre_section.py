@@ -74,12 +74,6 @@ class GreTopics(Section):
     evaluated_after: Share | None = None
     """Move the texts of the gold triples behind this share of the others; null leaves all texts in their order. Texts
     of the first update have their words in topics of their own, and get a higher TS for it."""
-    stop_words: bool = True
-    """Drop English function words."""
-    lowercase: bool = False
-    """Fold case, which the published models do not."""
-    alphanumeric: bool = True
-    """Keep only words of letters and digits."""
 
 
 class GreSystem(Section):

@@ -275,9 +275,6 @@ class GreScores:
                 "topics": topics.number,
                 "seed": self.config.seed,
                 "chunk-size": topics.chunk_size,
-                "lowercase": topics.lowercase,
-                "keep-stop-words": not topics.stop_words,
-                "keep-punctuation": not topics.alphanumeric,
                 "evaluated-after": topics.evaluated_after,
             }
         )
