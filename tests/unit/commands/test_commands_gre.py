@@ -143,7 +143,7 @@ def test_readable_output_names_texts(capsys, files):
         (["--endpoint", "http://localhost:1/v1"], "--endpoint and --model belong together"),
         (["--similarities", "x.json"], "--similarities needs --reference"),
         (["--factualness", "missing.json"], "missing.json: no such file"),
-        (["--factualness-by", "x.json"], "--factualness-by: expected NAME=FILE, got 'x.json'"),
+        (["--factualness-by", "x.json"], "--factualness-by: expected NAME=FILE, each name once, got 'x.json'"),
         (["--samples", "2"], "--samples 2: expected 1, or more with an --endpoint and a --temperature above 0"),
     ],
 )

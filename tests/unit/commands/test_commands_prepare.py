@@ -66,7 +66,7 @@ def test_prepare_reads_registered_corpora(real_data, tmp_path):
     [
         (["--source", "nothing.json"], "nothing.json: no such file"),
         (["--source", "SOURCE", "--format", "xml"], "format: 'xml' is unknown"),
-        (["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"], "expected NAME=VALUE"),
+        (["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"], "expected PART=WEIGHT"),
         (["--source", "SOURCE", "--divide", "train=8,test=x", "--part", "train"], "expected PART=WEIGHT"),
         (["--source", "SOURCE", "--divide", "train=8,test=1", "--part", "dev"], "'dev', expected one of train, test"),
         (["--source", "SOURCE", "--tokenizer", "nothing"], "nothing: no such file, expected a tokenizer.json"),

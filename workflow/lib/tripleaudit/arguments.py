@@ -131,6 +131,21 @@ def check_places(given: Mapping[str, Any]) -> None:
             raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
 
 
+def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:
+    """Return what texts of the form ``NAME=VALUE`` say, in their order.
+
+    Raises:
+        UserError: one has another form, or the name of another one.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name or not value or name in found:
+            raise UserError(f"{option}: expected {form}, each name once, got {text!r}")
+        found[name] = value
+    return found
+
+
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``, which lets a command write into a folder that holds something."""
     parser.add_argument("--force", action="store_true", help="write into a folder that holds something already")

@@ -92,7 +92,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        message = extras.advice(error, command) if isinstance(error, ModuleNotFoundError) else storage.sentence(error)
+        message = (
+            extras.advice(error, command or "") if isinstance(error, ModuleNotFoundError) else storage.sentence(error)
+        )
         if message is None and isinstance(error, OSError) and error.filename is not None:
             message = f"{str(error.filename)[:200]}: {error.strerror}"
         if message is None:

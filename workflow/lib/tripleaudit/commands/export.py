@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import add_reading
+from tripleaudit.arguments import add_reading, named
 
 HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, brat or DocRED"
 
@@ -29,12 +29,9 @@ def run(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.writers import WRITERS
     from tripleaudit.errors import UserError
 
-    splits = {}
-    for text in args.splits:
-        name, separator, path = text.partition("=")
-        if not separator or not name.isidentifier() or not path or name in splits:
-            raise UserError(f"{text!r}: expected SPLIT=FILE, each split once")
-        splits[name] = path
+    splits = named("SPLIT", args.splits, "SPLIT=FILE")
+    if odd := [name for name in splits if not name.isidentifier()]:
+        raise UserError(f"{odd[0]!r}: expected SPLIT=FILE, a split of letters, digits and _")
     out = Path(args.out)
     if out.exists():
         raise UserError(f"{out}: exists already, expected a new folder")

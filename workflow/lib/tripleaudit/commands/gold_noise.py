@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.arguments import SEED, Whole
+from tripleaudit.arguments import SEED, Whole, named
 
 HELP = (
     "draw a sample of what gold triples and systems disagree on to be judged, and bound corrected scores by the labels"
@@ -37,12 +37,10 @@ def run(args: argparse.Namespace) -> None:
         raise UserError("--out: expected with --sample, and with nothing else")
     gold = load_side(args.gold, "truth")
     texts = [Sentence(each.id, each.text) for each in gold]
-    systems = {}
-    for text in args.systems:
-        name, separator, file = text.partition("=")
-        if not separator or not name or not file or name in systems:
-            raise UserError(f"{text!r}: expected NAME=FILE, each name once")
-        systems[name] = answer(Query(name, {}, texts, job={"files": [file]})).sentences
+    systems = {
+        name: answer(Query(name, {}, texts, job={"files": [file]})).sentences
+        for name, file in named("NAME", args.systems).items()
+    }
     found = disagreements(gold, systems)
     print(
         f"{len(found.gold)} gold triples, {len(found.missed)} of them missed by one of {len(systems)} systems or more; "

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole
+from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole, named
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
 if TYPE_CHECKING:
@@ -107,71 +107,20 @@ def run(args: argparse.Namespace) -> int:
     import json
     import logging
     import sys
+    from dataclasses import replace
 
-    from tripleaudit.errors import UserError
-    from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-    from tripleaudit.grescores.judgements import read_splits, read_verdicts
-    from tripleaudit.grescores.similarity import (
-        PUBLISHED_PHI,
-        Elements,
-        FolderEncoder,
-        Matching,
-        default_phi,
-        read_similarities,
-    )
-    from tripleaudit.grescores.systems import read_system
-    from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
+    from tripleaudit.grescores.evaluate import Settings, evaluate
 
     level = logging.INFO if args.endpoint else logging.WARNING  # asking takes long, so it says how far it has come
     logging.basicConfig(level=level, format="%(levelname)s %(message)s", stream=sys.stderr)
-    if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
-        raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
-    if bool(args.endpoint) != bool(args.model):
-        raise UserError("--endpoint and --model belong together; expected both or neither")
-    if args.similarities and args.embedder:
-        raise UserError("--similarities and --embedder both decide CS; expected one of them")
-    if args.similarities and not args.reference:
-        raise UserError("--similarities needs --reference, which says which texts have gold triples")
-    system = read_system(args.triples, order="sro")
-    gold = read_system(args.reference, args.reference_order) if args.reference else None
-    verdicts = read_verdicts(args.factualness) if args.factualness else None
-    further = {}
-    for given in args.factualness_by:
-        name, equals, path = given.partition("=")
-        if not name or not equals:
-            raise UserError(f"--factualness-by: expected NAME=FILE, got {given!r}")
-        further[name] = read_verdicts(path)
-    splits = read_splits(args.granularity) if args.granularity else None
-    topics = None
-    if args.lda:
-        topics = TopicModel.load(args.lda)
-    elif args.lda_text:
-        topics = train_topics(read_texts(args.lda_text), args.topics, args.seed)
-    elements = Elements(FolderEncoder(args.embedder)) if args.embedder else None
-    matching = None
-    if elements is not None or args.similarities:
-        phi = args.phi
-        if phi is None:
-            phi = default_phi(elements.encoder.name) if elements else PUBLISHED_PHI
-        matching = Matching(phi, closed=args.closed)
-    similarities = read_similarities(args.similarities) if args.similarities else None
-    judged = {}
+    _check(args)
+    inputs, judged = _inputs(args), {}
+    matching = _matching(args, inputs.elements)
     if args.endpoint:  # after all that may be refused: what follows is paid for
-        verdicts, splits, judged, again = _ask(args, system, verdicts, splits)
-        further |= again
-    result = evaluate(
-        Inputs(
-            system,
-            gold,
-            verdicts,
-            splits,
-            similarities,
-            topics,
-            elements,
-            further,
-        ),
-        Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed),
-    )
+        verdicts, splits, judged, again = _ask(args, inputs.system, inputs.verdicts, inputs.splits)
+        further = {**inputs.verdicts_by, **again}
+        inputs = replace(inputs, verdicts=verdicts, splits=splits, verdicts_by=further)
+    result = evaluate(inputs, Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed))
     record = {**result.record, **({"judge": judged} if judged else {})}
     if args.json:
         values = {name: score.value for name, score in result.scores.items()}
@@ -182,6 +131,57 @@ def run(args: argparse.Namespace) -> int:
         interval = "" if score.low is None else f"   [{score.low:.4f}, {score.high:.4f}]"
         print(f"{name:<14}{score.value:10.4f}{interval}   {score.texts} texts")
     return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse options that do not go together, and a threshold that is none, before anything is read."""
+    from tripleaudit.errors import UserError
+    from tripleaudit.grescores.similarity import Matching
+
+    if args.phi is not None:
+        Matching(args.phi)
+    if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
+        raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
+    if bool(args.endpoint) != bool(args.model):
+        raise UserError("--endpoint and --model belong together; expected both or neither")
+    if args.similarities and args.embedder:
+        raise UserError("--similarities and --embedder both decide CS; expected one of them")
+    if args.similarities and not args.reference:
+        raise UserError("--similarities needs --reference, which says which texts have gold triples")
+
+
+def _inputs(args: argparse.Namespace):
+    """Read all files."""
+    from tripleaudit.grescores.evaluate import Inputs
+    from tripleaudit.grescores.judgements import read_splits, read_verdicts
+    from tripleaudit.grescores.similarity import Elements, FolderEncoder, read_similarities
+    from tripleaudit.grescores.systems import read_system
+    from tripleaudit.grescores.topics import TopicModel, read_texts, train_topics
+
+    topics = TopicModel.load(args.lda) if args.lda else None
+    if args.lda_text:
+        topics = train_topics(read_texts(args.lda_text), args.topics, args.seed)
+    return Inputs(
+        read_system(args.triples, order="sro"),
+        read_system(args.reference, args.reference_order) if args.reference else None,
+        read_verdicts(args.factualness) if args.factualness else None,
+        read_splits(args.granularity) if args.granularity else None,
+        read_similarities(args.similarities) if args.similarities else None,
+        topics,
+        Elements(FolderEncoder(args.embedder)) if args.embedder else None,
+        {name: read_verdicts(path) for name, path in named("--factualness-by", args.factualness_by).items()},
+    )
+
+
+def _matching(args: argparse.Namespace, elements):
+    from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, default_phi
+
+    if not elements and not args.similarities:
+        return None
+    phi = args.phi
+    if phi is None:
+        phi = default_phi(elements.encoder.name) if elements else PUBLISHED_PHI
+    return Matching(phi, closed=args.closed)
 
 
 def _ask(args: argparse.Namespace, system, verdicts, splits):

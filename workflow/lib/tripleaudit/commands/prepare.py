@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_encoding
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_encoding, named
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
@@ -122,7 +122,7 @@ def _own(args: argparse.Namespace):
     columns = parse_columns(args.column)
     check_once(args.source)
     formats = [resolve_format(path, args.format, columns) for path in args.source]
-    members = []
+    members: list = []
     for path, format in zip(args.source, formats, strict=True):
         options = {"split": args.split} if format == "datasets" else {}
         members += read_raw(path, format, occurrence=args.occurrence, columns=columns, **options)
@@ -130,7 +130,7 @@ def _own(args: argparse.Namespace):
     for member in members:
         member.left_out = []
     if args.divide:
-        parts = _pairs("--divide", args.divide.split(","))
+        parts = named("--divide", args.divide.split(","), "PART=WEIGHT,...")
         try:
             weights = {name: POSITIVE(weight) for name, weight in parts.items()}
         except argparse.ArgumentTypeError as error:
@@ -151,12 +151,3 @@ def _own(args: argparse.Namespace):
     if args.only_relation:
         found.report.notes["of_other_relations"] = len(members) - len(kept)
     return found
-
-
-def _pairs(option: str, texts: list[str]) -> dict[str, str]:
-    from tripleaudit.errors import UserError
-
-    pairs = dict(text.partition("=")[::2] for text in texts)
-    if any(not name or not value for name, value in pairs.items()):
-        raise UserError(f"{option}: {','.join(texts)!r}, expected NAME=VALUE")
-    return pairs

@@ -157,8 +157,10 @@ class Corpora:
         """Yield one sentence for each file, corpus and size that cannot be had."""
         places, augmented = self.study.places, self.protocol("augmented")
         for name, corpus in self.section.items():
-            of = self._problems_of_registered if corpus.files is None else self._problems_of_files
-            yield from of(f"corpora/{name}", name, corpus)
+            if corpus.files is None:
+                yield from self._problems_of_registered(f"corpora/{name}", name, corpus)
+            else:
+                yield from self._problems_of_files(f"corpora/{name}", name, corpus, corpus.files)
         if masked_lm := augmented.get("masked_lm"):
             yield from places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
         yield from missing("protocols/augmented/vectors", augmented.get("vectors"))
@@ -171,23 +173,23 @@ class Corpora:
             yield from self._problems_of_source(name, self.protocol(name))
             yield from self._problems_of_options(name, self.protocol(name))
 
-    def _problems_of_files(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
+    def _problems_of_files(self, where: str, name: str, corpus: Corpus, files: Files) -> Iterator[str]:
         yield from _problems_of_form(where, corpus)
-        for split, path in ((split, path) for split, paths in corpus.files for path in paths or ()):
+        for split, path in ((split, path) for split, paths in files for path in paths or ()):
             place = Path(split_of(shipped(path))[0])
             if not place.exists():
                 yield f"{where}/files/{split}: {path}: no such file"
             else:
                 yield from refused(f"{where}/files/{split}", _check_text, place, corpus.format)
-        for path, known, split in _twice(corpus.files):
+        for path, known, split in _twice(files):
             if known == split:
                 yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
             elif known == "train":
                 yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
-        yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(corpus.files))
-        if corpus.files.augmented and "augmented" not in self.protocols:
+        yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(files))
+        if files.augmented and "augmented" not in self.protocols:
             yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
-        if corpus.files.augmented and corpus.limit and corpus.limit.test:
+        if files.augmented and corpus.limit and corpus.limit.test:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
 
     def _problems_of_registered(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
@@ -304,10 +306,10 @@ class Corpora:
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
         """Return the files of a split (of a protocol's published sets): own paths, or names below the raw files'."""
-        entry = self.published(corpus, protocol) or self.registered(corpus)
-        if entry is not None:
-            return [file.name for file in entry.raw_files(split)]
         files = self.section[corpus].files
+        if files is None:
+            entry = self.published(corpus, protocol) or registry.corpus(self.section[corpus].registry or corpus)
+            return [file.name for file in entry.raw_files(split)]
         if split == "test" and self.in_files(corpus, protocol):
             return files.augmented
         return getattr(files, split) or files.train  # without a validation file, it is a part of the training file

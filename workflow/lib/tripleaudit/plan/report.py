@@ -61,12 +61,12 @@ class Report:
     def problems(self) -> Iterator[str]:
         """Yield a sentence for each table that the study cannot fill."""
         possible = self.possible
-        for name in self.asked or ():
+        for name, options in (self.asked or {}).items():
             if name not in TABLES:
                 yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
             elif name not in possible:
                 yield f"tables: this study cannot fill {name}; it can fill {', '.join(possible) or 'none'}"
-            elif "matching" in self.asked[name] and TABLES[name].needs != "scores":
+            elif "matching" in options and TABLES[name].needs != "scores":
                 yield f"tables/{name}/matching: has no meaning, the table is not made from scores of triples"
 
     @cached_property

@@ -145,7 +145,8 @@ def _length(study: Study, endpoint: str) -> float | None:
 def _systems(study: Study, clients: Clients) -> Found:
     """What the language models among the systems would be asked; a second question after an answer is not counted."""
     systems, needles = study.systems, study.needles
-    infused = [(needles.triples.corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    shown = needles.triples.corpus if needles.triples else ""
+    infused = [(shown, "original-nz", name, INFUSED) for name in needles.triple_systems]
     for corpus, trainset, name, testset in [*systems.predicted, *infused]:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
@@ -265,6 +266,8 @@ def _needles(study: Study, clients: Clients) -> Found:
 def _triple_needles(study: Study, clients: Clients) -> Found:
     """What the models that extract triples from documents with needles would be asked, at most."""
     options, made = study.needles.triples, f"{study.needles.folder}/triples"
+    if options is None:
+        return
     for lm in study.needles.triple_models:
         done, figures = isfile(f"{made}/models/{lm}/calls.jsonl"), Estimate()
         if not done and not isfile(f"{made}/pieces.jsonl"):
