@@ -67,6 +67,11 @@ def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixt
         assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
         assert "would be written over (--out)" in capsys.readouterr().err
     assert source.read_bytes() == before
+    assert (
+        main(["prepare", "--source", str(source), "--out", str(tmp_path / "o"), "--report", str(tmp_path / "o")]) == 1
+    )
+    assert "o: --out and --report would both be written there" in capsys.readouterr().err
+    check_places({"out": "", "report": ""})
     check_places({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
 
 

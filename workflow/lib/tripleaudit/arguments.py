@@ -111,13 +111,13 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
 
 
 def check_places(given: Mapping[str, Any]) -> None:
-    """Refuse options that would let a command write over what it reads.
+    """Refuse options that would let a command write over what it reads, or twice to one place.
 
     Args:
         given: the options of any command by their names.
 
     Raises:
-        UserError: a file is to be both read and written.
+        UserError: a file is to be both read and written, or written twice.
     """
     places = [(name, path) for name, value in given.items() for path in _paths(value)]
     for name, path in places:
@@ -129,6 +129,9 @@ def check_places(given: Mapping[str, Any]) -> None:
         if _same(path, known):
             option = name.replace("_", "-")
             raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
+    for (name, path), (other, known) in itertools.combinations(written, 2):
+        if path == known != Path():
+            raise UserError(f"{path}: --{name} and --{other} would both be written there; expected two places")
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:
