@@ -29,9 +29,12 @@ ALIGNED = 16  # bytes
 SWITCH = 1e-4  # seconds that a thread may keep the interpreter while another one wants it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
-    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes."""
+    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes.
+
+    There is one object for equal layouts (:func:`layout_of`), so that looking one up compares nothing.
+    """
 
     fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...]
     size: int
@@ -39,6 +42,12 @@ class Layout:
     def views(self, buffer: Tensor) -> dict[str, Tensor]:
         """The tensors in ``buffer`` [size] uint8."""
         return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.fields}
+
+
+@functools.cache
+def layout_of(fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...], size: int) -> Layout:
+    """The one layout of these fields."""
+    return Layout(fields, size)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     raw = buffer.numpy()
     for array, (_, _, _, place, size) in zip(arrays, fields, strict=True):
         raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return Packed(buffer, Layout(tuple(fields), at))
+    return Packed(buffer, layout_of(tuple(fields), at))
 
 
 class Step:
