@@ -46,6 +46,9 @@ def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path):
         "(Eve, leads, Lima): unseen",
     ]
     assert shown.rows[2].cells[0].text == "Eve leads Lima ."
+    assert shown.answer == (
+        "Training has entirely seen 0 of the 1 triples of the sentence, and 1 of the 2 triples of its variants."
+    )
     none = table(tmp_path, train, test[:1], augmented[:2])
     assert (none.rows, none.answer) == ([], "No sentence has variants that all differ.")
 

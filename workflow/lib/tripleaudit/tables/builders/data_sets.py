@@ -232,7 +232,7 @@ def answer_cardinality(table: Table, inputs: TableInputs) -> str:
     return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
 
 
-AUGMENTED = "augmented"
+AUGMENTED, ORIGINAL = "augmented", "Original"
 
 
 def augmented_example(inputs: TableInputs) -> Table:
@@ -244,7 +244,7 @@ def augmented_example(inputs: TableInputs) -> Table:
                 f"({', '.join(parts)}): {labels.TYPES[kind].lower()}" for *parts, kind in shown["triples"]
             )
             cells = (Cell(text=shown["text"]), Cell(text=triples))
-            rows.append(Row(shown["name"] or "Original", cells, labels.corpus(corpus)))
+            rows.append(Row(shown["name"] or ORIGINAL, cells, labels.corpus(corpus)))
     return Table(
         "augmented-example",
         inputs.caption("A test sentence and its augmented variants."),
@@ -261,9 +261,12 @@ def augmented_example(inputs: TableInputs) -> Table:
 
 
 def answer_example(table: Table, inputs: TableInputs) -> str:
-    if table.rows:
-        return ""
-    return "No sentence has variants that all differ." if inputs.audits else NOT_MEASURED
+    if not table.rows:
+        return "No sentence has variants that all differ." if inputs.audits else NOT_MEASURED
+    sides = [[row.cells[1].text or "" for row in table.rows if (row.label == ORIGINAL) is own] for own in (True, False)]
+    kind = labels.TYPES["entirely_seen"].lower()
+    seen, among = (f"{each.count(f'): {kind}')} of the {each.count('): ')} triples" for each in map(" ".join, sides))
+    return f"Training has entirely seen {seen} of the sentence, and {among} of its variants."
 
 
 TRIPLE_TYPES_TABLE = TableSpec(

@@ -318,7 +318,11 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
 
 
 def answer_needle_example(table: Table, inputs: TableInputs) -> str:
-    return "The table shows one needle of the study beside what was extracted for it." if table.rows else ""
+    counted = []
+    for place, column in enumerate(table.columns):
+        if found := [row.cells[place].value for row in table.rows if row.cells[place].value is not None]:
+            counted.append(f"{column.label} {int(sum(found))} of {len(found)}")
+    return f"Of the needles shown, the criteria count as found: {', '.join(counted)}." if counted else NOT_MEASURED
 
 
 def answer_comparison(table: Table, inputs: TableInputs) -> str:
