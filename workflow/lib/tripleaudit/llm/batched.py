@@ -174,9 +174,7 @@ def _enter(sender: "Sender", record: Mapping[str, Any], rows: Mapping[str, Any])
         cost = sender.endpoint.prices.of(usage) * sender.endpoint.prices.batch
         answer = sender._store(key, own["request"], own["body"], payload, usage, cost)
         sender._settle(key, cost)
-        sender._count(usage, cost, 1)
-        sender.totals.truncated += answer.status == "truncated"
-        sender.totals.refused += answer.status == "refused"
+        sender._count(usage, cost, 1, answer.status)
 
 
 def _amount(sender: "Sender", request: Request) -> float:

@@ -220,10 +220,11 @@ class Sender:
         at_most = tokens_at_most(canonical)
         longest = request.limit(self.endpoint) + (self.endpoint.thought if self.known.reasons else 0)
         with self.cache.room(key, ROOM + 2 * at_most + BYTES_A_TOKEN * longest) as room:
-            return await self._send_into(room, request, key, state)
+            return await self._send_into(room, request, key, canonical, state)
 
-    async def _send_into(self, room: Path, request: Request, key: str, state: "_LoopState") -> Answer:
-        canonical = self._canonical(request)
+    async def _send_into(
+        self, room: Path, request: Request, key: str, canonical: dict[str, Any], state: "_LoopState"
+    ) -> Answer:
         at_most = tokens_at_most(canonical)
         usage, cost, known = Usage(), 0.0, self.known
         tried = {known}
@@ -256,10 +257,8 @@ class Sender:
         finally:
             self._settle(key, paid)
         self._learn(learned)
-        self._count(usage, cost, 1)
+        self._count(usage, cost, 1, answer.status)
         state.slots.faster()
-        self.totals.truncated += answer.status == "truncated"
-        self.totals.refused += answer.status == "refused"
         return answer
 
     def _store(
@@ -344,8 +343,10 @@ class Sender:
         if self.ledger:
             self.ledger.settle(key, cost)
 
-    def _count(self, usage: Usage, cost: float, sent: int) -> None:
+    def _count(self, usage: Usage, cost: float, sent: int, status: str = "ok") -> None:
         self.totals.sent += sent
+        self.totals.truncated += status == "truncated"
+        self.totals.refused += status == "refused"
         self.totals.prompt_tokens += usage.prompt_tokens
         self.totals.completion_tokens += usage.completion_tokens
         self.totals.cost += cost
