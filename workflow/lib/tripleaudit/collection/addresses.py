@@ -161,16 +161,14 @@ def text_files(entries: Sequence[str]) -> list[TextFile]:
     """
     files: dict[str, TextFile] = {}
     for entry in entries:
-        if is_remote(entry):
-            found = _remote_files(entry)
-        else:
-            found = [
-                TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime)
-                for name in local_files([entry])
-                for stat in [Path(name).stat()]
-            ]
-        files.update({file.name: file for file in found if file.name not in files})
+        for file in _remote_files(entry) if is_remote(entry) else map(_local_file, local_files([entry])):
+            files.setdefault(file.name, file)
     return list(files.values())
+
+
+def _local_file(name: str) -> TextFile:
+    stat = Path(name).stat()
+    return TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime)
 
 
 def _remote_files(entry: str) -> list[TextFile]:

@@ -8,25 +8,13 @@ corpora list without any relation.
 import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from tripleaudit.corpora.corpus import RawSentence
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 
-
-class _Sentence(Protocol):
-    """A :class:`~tripleaudit.corpora.model.Sentence`, or one as its file states it."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-    @property
-    def triples(self) -> Sequence: ...
-
-
-S = TypeVar("S", bound=_Sentence)
+S = TypeVar("S", Sentence, RawSentence)
 
 
 def split_corpus(sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0) -> dict[str, list[S]]:
@@ -63,9 +51,7 @@ def split_corpus(sentences: Sequence[S], parts: Mapping[str, float], seed: int =
     return result
 
 
-def split_like(
-    sentences: Sequence[S], examples: Mapping[str, Sequence[_Sentence]], seed: int = 0
-) -> dict[str, list[S]]:
+def split_like(sentences: Sequence[S], examples: Mapping[str, Sequence[S]], seed: int = 0) -> dict[str, list[S]]:
     """Divide a corpus like another version of it: sentences with the same ids go to the same parts.
 
     Sentences whose id is in no example, such as those without triples, are divided at random in the proportions of
@@ -162,7 +148,7 @@ def fitting_sizes(found: int, sizes: Mapping[str, int], least: float) -> dict[st
     """Return ``sizes``, or if fewer sentences are there, all of them in the same proportions.
 
     Args:
-        found: zero-triple sentences at hand.
+        found: zero-triple sentences that are there.
         sizes: of the published sets.
         least: share of the published sum that must be there.
 
