@@ -24,7 +24,7 @@ rule prepare_corpus:
 
 
 rule corpus_reports:
-    """The report of each split with what the study's encoder would cut, so that another encoder prepares nothing anew."""
+    """The report of each split with what the study's encoder would cut, so that another encoder prepares nothing again."""
     input:
         sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
         counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),

@@ -26,7 +26,7 @@ def test_a_system_is_scored_on_every_test_set_that_an_extractor_is(tmp_path):
         "rearranged-nz/mine/test-nz.csv",
     ]
     assert len(plan.systems.reports()) == len(plan.systems.keys()) == 3  # one answer serves both testing settings
-    assert {"type-f1", "rearranged", "augmented", "end-to-end"} <= set(plan.possible_tables)
+    assert {"type-f1", "rearranged", "augmented", "end-to-end"} <= set(plan.report.possible)
 
 
 def test_a_system_is_scored_behind_each_trained_classifier(tmp_path):
@@ -36,8 +36,8 @@ def test_a_system_is_scored_behind_each_trained_classifier(tmp_path):
     assert plan.two_step_systems == [("webnlg", "mine", "zcc-binary", seed) for seed in (1, 2)]
     files = [file.partition("/webnlg/")[2] for file in plan.score_files() if "mine/zcc" in file]
     assert files == [f"original-nz/mine/zcc-binary-seed{seed}.csv" for seed in (1, 2)]
-    assert "two-step" in plan.possible_tables
-    assert "two-step" not in study(tmp_path, {"mine": one}).possible_tables
+    assert "two-step" in plan.report.possible
+    assert "two-step" not in study(tmp_path, {"mine": one}).report.possible
 
 
 def test_the_formats_of_stored_outputs_are_known_as_far_as_they_are_there(tmp_path):
@@ -81,13 +81,13 @@ def test_hidden_halves_are_asked_about_beside_the_test_sets(tmp_path):
     served = {"endpoints": {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}}
     systems = {"plain": {"endpoint": "e"}, "probed": {"endpoint": "e", "completion": 5}}
     plan = study(tmp_path, systems, protocols={"augmented": {}}, generative=served)
-    assert plan.systems.probe.runs == [("webnlg", "probed")] and "completion" in plan.possible_tables
+    assert plan.systems.probe.runs == [("webnlg", "probed")] and "completion" in plan.report.possible
     assert plan.systems.identity("webnlg", "plain") == plan.systems.identity("webnlg", "probed")
     found = plan.systems.probe.inputs(SimpleNamespace(corpus="webnlg", extractor="probed"))
     assert found["augmented"].endswith("/augmented/nz/test.jsonl") and found["model"] == []
     said = plan.systems.probe.identity("webnlg", "probed")
     assert said["completion"] == 5 and said["model"] == "m" and said["prompts"]
-    assert "completion" not in study(tmp_path, {"plain": {"endpoint": "e"}}, generative=served).possible_tables
+    assert "completion" not in study(tmp_path, {"plain": {"endpoint": "e"}}, generative=served).report.possible
     with pytest.raises(UserError, match="systems/probed/completion: the study has no protocol 'augmented'"):
         study(tmp_path, systems, generative=served)
     with pytest.raises(UserError, match="systems/a/completion: a system by 'command' has no such key"):

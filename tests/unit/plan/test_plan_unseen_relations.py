@@ -28,7 +28,7 @@ def test_only_who_reads_names_is_trained_and_asked():
         "told/test-nz.csv",
         "unirel/none/seed1/test-nz.csv",
     ]
-    assert "unseen-relations" in plan.possible_tables
+    assert "unseen-relations" in plan.report.possible
     assert plan.tells("unseen_relations-nz") and not plan.tells("original-nz")
     wildcards = {"corpus": "webnlg", "extractor": "told", "testset": "test"}
     given = [

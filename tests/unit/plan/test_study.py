@@ -161,21 +161,21 @@ def test_an_extractor_from_outside_the_project(tmp_path):
 
 
 def test_tables_follow_from_the_parts_of_a_study():
-    assert study().possible_tables == ["triple-types", "split-sizes", "strata-sizes", "leakage"]
+    assert study().report.possible == ["triple-types", "split-sizes", "strata-sizes", "leakage"]
     everything = study(
         extractors={"casrel": {}},
         settings=["nz", "wz"],
         zcc={"binary": {}},
         protocols={"rearranged": {}, "augmented": {}, "sift-1": {"rule": "frequency", "max_count": 2}},
     )
-    assert set(everything.possible_tables) >= {"sifted", "rearranged", "augmented", "end-to-end", "zcc", "two-step"}
+    assert set(everything.report.possible) >= {"sifted", "rearranged", "augmented", "end-to-end", "zcc", "two-step"}
 
 
 def test_a_protocol_may_be_made_without_training_on_it():
     plan = study(extractors={"casrel": {}}, protocols={"rearranged": {"train": False}, "augmented": {}})
     assert plan.trainsets == ["original-nz"]
     assert "rearranged" in plan.protocols
-    assert "rearranged" not in plan.possible_tables
+    assert "rearranged" not in plan.report.possible
     assert plan.data.protocol_json("rearranged") == '{"seed": 0}'
 
 

@@ -163,7 +163,7 @@ def check_folder(
         force: accept a filled folder.
         sources: files that are read.
         makes: names of the files that will be written, none of which may be a source.
-        own: names that show that an earlier run of the command made the folder; it may go on, or make it anew.
+        own: names that show that an earlier run of the command made the folder; it may go on, or make it again.
 
     Raises:
         UserError: it is refused.

@@ -10,7 +10,7 @@ What a job chooses by a name, such as its extractor, its table or its prompt, is
 beside them that they import, the files that they name, and what they import of the package.
 
 Outside stay modules that can alter no result: locks, devices and errors, options of commands, and the registries, of
-whose entries counts what they say. So do the versions of libraries: an upgrade makes nothing anew; the provenance
+whose entries counts what they say. So do the versions of libraries: an upgrade reruns nothing; the provenance
 beside a result names them.
 """
 

@@ -1,4 +1,4 @@
-"""What is in corpora, what is odd about them, and what their splits share."""
+"""What is in corpora, what is suspicious about them, and what their splits share."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -161,7 +161,7 @@ def _readable(value: dict[str, Any]) -> list[str]:
         for finding in file["findings"]:
             lines.append(f"  {finding['check']}: {clean(finding['text'])}")
             lines += [f"    {clean(example)}" for example in finding["examples"]]
-        lines.append("  nothing odd" * (not file["findings"]))
+        lines.append("  nothing suspicious" * (not file["findings"]))
     for leak in value["leakage"]:
         lines += readable_leakage(leak, f"Leakage from {leak['from']} into {leak['into']}")
     return [line for line in lines if line]

@@ -1,4 +1,4 @@
-"""``tripleaudit check``: what is in corpus files, what is odd about them, and what their splits share."""
+"""``tripleaudit check``: what is in corpus files, what is suspicious about them, and what their splits share."""
 
 import argparse
 import sys

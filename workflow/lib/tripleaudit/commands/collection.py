@@ -51,7 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--dry-run", action="store_true", help="only say what it will take, from a sample")
     run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
     run.add_argument("--price", type=MONEY, default=0.0, metavar="P", help="of an hour of a worker, for --dry-run")
-    run.add_argument("--replace", action="store_true", help="make blocks of another configuration anew")
+    run.add_argument("--replace", action="store_true", help="make blocks of another configuration again")
     add_gpus(run)
     run.set_defaults(work=_run)
 

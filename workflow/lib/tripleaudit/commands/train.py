@@ -10,7 +10,7 @@ from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder
 HELP = "train an extractor on a corpus"
 
 
-# what shows that a training made a folder; a workflow that trains anew removes the declared outputs, not the tokenizer
+# what shows that a training made a folder; a workflow that trains again removes the declared outputs, not the tokenizer
 OWN = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
 
 

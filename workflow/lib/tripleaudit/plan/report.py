@@ -255,5 +255,5 @@ class Report:
         }
 
     def deciding_facts(self, configfiles: Iterable[Any] = ()) -> dict[str, Any]:
-        """Return those of the facts that the report is written anew for: not the digest of the whole configuration."""
+        """Return those of the facts that the report is rewritten for: not the digest of the whole configuration."""
         return {name: fact for name, fact in self.facts(configfiles).items() if name != "config_sha256"}

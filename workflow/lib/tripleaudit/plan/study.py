@@ -384,11 +384,6 @@ class Study:
         return self.report.tables()
 
     @property
-    def possible_tables(self) -> list[str]:
-        """Names of the tables that the study's parts can fill, in the report's order."""
-        return self.report.possible
-
-    @property
     def gre_levels(self) -> set[str]:
         """Levels of the data sets with GREScores: sentence, bag, document."""
         return self.grescores.levels

@@ -107,7 +107,7 @@ class System(Section):
     """With true, tell it the relations of the corpus: those of the training set, with their descriptions. A map, or a
     YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""
     files: list[Text] = []
-    """Further files that its answers depend on; a change of one asks it anew."""
+    """Further files that its answers depend on; a change of one asks it again."""
     timeout: Positive = 60
     """Seconds within which every answer must come; of a class, for each text of a batch."""
     restarts: Count = 2
