@@ -36,3 +36,5 @@ def test_without_language_models_nothing_is_said_about_money(tmp_path):
     endpoints = {"e": {"prices": {"input": 2, "output": 8}}}  # of which nothing was asked
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}, "endpoints": endpoints})
     assert "Language models cost nothing: no request that has a price was sent" in summary.finish(jobs)
+    Ledger(tmp_path / "ledger-s.jsonl").settle("asked", 0.5)  # without a budget, too
+    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(jobs)
