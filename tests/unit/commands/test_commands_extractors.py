@@ -126,7 +126,7 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
         assert message in capsys.readouterr().err
         assert not (home / "bad").exists()
 
-    fails("unknown extractor 'casrell'; did you mean casrel", extractor="casrell")
+    fails("unknown extractor 'casrell', did you mean 'casrel'?", extractor="casrell")
     fails("--settings: expected a JSON object", settings=[1])
     fails("training: unknown key 'epoch', did you mean 'epochs'?", settings={"epoch": 1})
     fails("has triples, expected sentences without any", "--train-zero", str(home / "train.jsonl"))
