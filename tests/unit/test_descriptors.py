@@ -128,7 +128,7 @@ def test_a_plugin_imports_what_lies_beside_it(tmp_path, monkeypatch):
         (RULE.replace("folded", "a/b"), r"'a/b' is no name; expected letters, digits, '\.', '_' and '-'"),
         (
             "from tripleaudit.descriptors import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n",
-            "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'gre'",
+            "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'classifiers'",
         ),
         (
             RULE.replace('"folded"', '"exact-span"'),

@@ -14,7 +14,7 @@ EVERY = [*extractor_names()[:10], "zcc"]
 OWN = """
 from typing import Literal
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.declared import CasRelSettings
+from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
 
 class MineSettings(CasRelSettings):
     training_defaults = {**CasRelSettings.training_defaults, "epochs": 3}

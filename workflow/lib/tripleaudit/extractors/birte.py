@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
-from tripleaudit.extractors.declared import BiRTESettings
+from tripleaudit.extractors.declared.birte_settings import BiRTESettings
 from tripleaudit.extractors.decoding import Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device

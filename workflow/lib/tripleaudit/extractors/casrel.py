@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
-from tripleaudit.extractors.declared import CasRelSettings
+from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail, spans_from_tags
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold

@@ -7,7 +7,31 @@ needs their names and settings only: a class is named here and imported when it 
 from typing import Any, Final
 
 from tripleaudit.descriptors import ExtractorSpec
-from tripleaudit.extractors import declared
+from tripleaudit.extractors.declared.birte_settings import BiRTESettings
+from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
+from tripleaudit.extractors.declared.grte_settings import GRTESettings
+from tripleaudit.extractors.declared.onerel_settings import OneRelSettings
+from tripleaudit.extractors.declared.pfn_settings import PFNSettings
+from tripleaudit.extractors.declared.prgc_settings import PRGCSettings
+from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
+from tripleaudit.extractors.declared.tdeer_settings import TDEERSettings
+from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
+from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
+from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
+
+SETTINGS: Final = {
+    "CasRel": CasRelSettings,
+    "TPLinker": TPLinkerSettings,
+    "TDEER": TDEERSettings,
+    "PRGC": PRGCSettings,
+    "GRTE": GRTESettings,
+    "PFN": PFNSettings,
+    "OneRel": OneRelSettings,
+    "BiRTE": BiRTESettings,
+    "PtrNet": PtrNetSettings,
+    "UniRel": UniRelSettings,
+    "ZCC": ZCCSettings,
+}
 
 
 def _of(kind: str, order: float, rte_order: float = 0, cardinality_order: float = 0, **options: Any) -> ExtractorSpec:
@@ -15,7 +39,7 @@ def _of(kind: str, order: float, rte_order: float = 0, cardinality_order: float 
     return ExtractorSpec(
         **{"name": kind.lower(), "label": kind, "reported": kind, **options},
         model=f"tripleaudit.extractors.{kind.lower()}:{kind}",
-        settings=getattr(declared, f"{kind}Settings"),
+        settings=SETTINGS[kind],
         order=order,
         rte_order=rte_order or order,
         cardinality_order=cardinality_order or order,

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
-from tripleaudit.extractors.declared import GRTESettings
+from tripleaudit.extractors.declared.grte_settings import GRTESettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.maxima import features, table_maxima

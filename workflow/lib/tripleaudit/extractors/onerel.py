@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
-from tripleaudit.extractors.declared import OneRelSettings
+from tripleaudit.extractors.declared.onerel_settings import OneRelSettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 

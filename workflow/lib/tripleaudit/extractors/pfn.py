@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
-from tripleaudit.extractors.declared import PFNSettings
+from tripleaudit.extractors.declared.pfn_settings import PFNSettings
 from tripleaudit.extractors.decoding import Found, first_rows
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device

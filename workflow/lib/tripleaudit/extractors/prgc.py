@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, sentences_of, stack_triples
 from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
-from tripleaudit.extractors.declared import PRGCSettings
+from tripleaudit.extractors.declared.prgc_settings import PRGCSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device

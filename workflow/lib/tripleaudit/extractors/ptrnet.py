@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.declared import PtrNetSettings
+from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, sentences_of, span_mean, stack_triples
-from tripleaudit.extractors.declared import TDEERSettings
+from tripleaudit.extractors.declared.tdeer_settings import TDEERSettings
 from tripleaudit.extractors.decoding import Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold

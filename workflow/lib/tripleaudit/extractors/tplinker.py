@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.declared import TPLinkerSettings
+from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 

@@ -27,7 +27,7 @@ from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.declared import UniRelSettings
+from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
 from tripleaudit.extractors.decoding import first_rows, pairs_within
 from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
 

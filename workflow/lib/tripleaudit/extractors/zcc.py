@@ -17,7 +17,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.declared import ZCCSettings
+from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision

@@ -15,8 +15,8 @@ from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn,
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
 from tripleaudit.llm.section import Asking
-from tripleaudit.needles.dialogues import Prompts
 from tripleaudit.needles.pieces import Counters, call_row
+from tripleaudit.needles.thread_prompts import Prompts
 from tripleaudit.needles.triples import TripleNeedle, document_of
 
 READS = ("data/prompts/minea-triples*.yaml",)

@@ -1,0 +1,62 @@
+"""What extractors declare: the settings of their models, their official training settings, the outputs of ``prior``.
+
+Importing these modules imports no torch: the plan of a study, jobs and calls in Python check with one section. Each
+extractor has a module of its own here, so that a change of its settings reruns its own trainings alone.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from tripleaudit.corpora.spans import OCCURRENCES
+from tripleaudit.errors import hint
+from tripleaudit.extractors.alignment import LAYOUTS
+from tripleaudit.fields import Count, Section, among
+
+
+class ExtractorSettings(Section):
+    """What an extractor declares, and the settings that all extractors share.
+
+    The class of an extractor names its section as ``settings``; one from outside the package derives its own from this
+    class, or from that of the extractor that it extends, where it has settings or defaults of its own. A plan that is
+    to check them without importing the extractor, and torch with it, finds the section in the descriptor,
+    ``ExtractorSpec(name="mine", model="mine.py:Mine", settings=MineSettings)``; else it imports the class to ask it.
+
+    Attributes:
+        training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
+        sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
+            with more, class 0 is "none").
+    """
+
+    training_defaults: ClassVar[Mapping[str, Any]] = {}
+    sparse_outputs: ClassVar[Mapping[str, int]] = {}
+
+    max_length: Annotated[int, Field(ge=8)] = 128
+    """Training sentences are cut to this many tokens (specials included, markers not counted)."""
+    layout: Annotated[str, among(LAYOUTS)] = "subword"
+    """`subword` or `marker` (see :mod:`tripleaudit.extractors.alignment`)."""
+    marker: str | None = None
+    """The word-end marker token of the `marker` layout; null looks for a spare one."""
+    occurrence: Annotated[str, among(OCCURRENCES)] = "given"
+    """Which mentions are gold in training: `given` (as the corpus has them), `first` or `all`."""
+    drop_zero: bool = False
+    """Leave sentences with zero triples out of training."""
+    drop_above: Count = 0
+    """Leave sentences with more triples than this out of training; 0 leaves out none."""
+    prior: Any = None
+    """Where the biases of the output layers start from: a probability, or one for each output by name (see
+    :mod:`tripleaudit.extractors.priors`)."""
+
+    @field_validator("prior")
+    @classmethod
+    def _probabilities(cls, prior: Any) -> Any:
+        for output, value in prior.items() if isinstance(prior, Mapping) else [("", prior)]:
+            if output and output not in cls.sparse_outputs:
+                known = {"output": output, "hint": hint(output, cls.sparse_outputs)}
+                raise PydanticCustomError("output", "unknown output '{output}'{hint}", known)
+            if (output or value is not None) and not (type(value) in (int, float) and 0 < value < 1):
+                found = {"of": f" for {output}" if output else "", "value": repr(value)}
+                raise PydanticCustomError("prior", "expected a probability inside 0 to 1{of}, got {value}", found)
+        return prior

@@ -1,0 +1,27 @@
+"""What BiRTE declares."""
+
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.fields import Number, Rate
+
+
+class BiRTESettings(ExtractorSettings):
+    """Settings of BiRTE."""
+
+    sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
+    training_defaults = {
+        "optimizer": "adamw",
+        "adam_epsilon": 1e-7,
+        "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 1.5e-4,
+        "schedule": "linear",
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 18,
+        "epochs": 100,
+    }
+
+    dropout: Rate = 0.1
+    """On the three token representations and on the pooled sentence."""
+    max_candidates: Number = 100
+    """At most this many subjects, objects and pairs of a sentence are followed up when decoding, the first ones; far
+    beyond what a trained model finds."""

@@ -1,0 +1,27 @@
+"""What OneRel declares."""
+
+from typing import Annotated
+
+from tripleaudit.extractors.alignment import LAYOUTS
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.fields import Rate, among
+
+
+class OneRelSettings(ExtractorSettings):
+    """Settings of OneRel."""
+
+    sparse_outputs = {"tags": 4}
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 1e-5,
+        "head_learning_rate": 1e-5,
+        "schedule": "constant",
+        "batch_size": 6,
+        "epochs": 200,
+    }
+
+    layout: Annotated[str, among(LAYOUTS)] = "marker"
+    hidden_dropout: Rate = 0.2
+    """Of the encoder's states."""
+    pair_dropout: Rate = 0.1
+    """Of the pair features."""

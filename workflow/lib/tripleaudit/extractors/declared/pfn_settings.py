@@ -1,0 +1,37 @@
+"""What PFN declares."""
+
+from typing import Annotated
+
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.fields import Number, Rate, among
+
+
+class PFNSettings(ExtractorSettings):
+    """Settings of PFN."""
+
+    sparse_outputs = {"entity_out": 1, "relation_out": 1}
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 2e-5,
+        "head_learning_rate": 2e-5,
+        "schedule": "constant",
+        "clip": "global",
+        "clip_norm": 0.25,
+        "batch_size": 20,
+        "epochs": 100,
+    }
+
+    width: Number = 300
+    """d, of the recurrent states."""
+    dropout: Rate = 0.1
+    """Of the encoder's output and inside the tables."""
+    drop_connect: Rate = 0.1
+    """Share of the recurrent weights dropped, with one mask for a batch."""
+    ends: Annotated[str, among(("word", "token"))] = "word"
+    """Where a span ends in its table: `word` is the first piece of the last whitespace word, as the official code has
+    it; `token` is the last piece, for texts whose punctuation is not set off by blanks."""
+    entities: Annotated[str, among(("full", "last_word"))] = "full"
+    """`full` spans, or `last_word`, which trains and predicts the last word of each entity (PFN*)."""
+    max_starts: Number = 60
+    """At most this many entity starts of a sentence are followed up when decoding, the first ones; far beyond what a
+    trained model finds."""

@@ -1,0 +1,39 @@
+"""What PtrNet declares."""
+
+from typing import Annotated
+
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.fields import Number, Rate, among
+
+
+class PtrNetSettings(ExtractorSettings):
+    """Settings of PtrNet."""
+
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 2e-5,
+        "head_learning_rate": 1e-3,
+        "schedule": "linear",
+        "head_schedule": "constant",
+        "clip": "global",
+        "clip_norm": 10.0,
+        "batch_size": 32,
+        "epochs": 30,
+        "patience": 5,
+        "min_delta": -1e-9,  # an equal F1 counts as a new best one for the patience
+    }
+
+    width: Number = 300
+    """D, of words, decoder state and each direction of the pointer LSTMs."""
+    dropout: Rate = 0.3
+    """Of words, states, arguments and relation embeddings."""
+    max_words: Number = 5
+    """Longest entity that is decoded, in words."""
+    max_triples: Number = 10
+    """Steps when decoding. In training, a sentence with more triples trains on the first of them in `order`, without
+    the NONE that would follow (the official code drops such sentences)."""
+    skip_equal: bool = True
+    """Drop predictions whose subject and object are the same text, as the official code does."""
+    order: Annotated[str, among(("text", "epoch"))] = "text"
+    """`text` writes the triples of a sentence as their subjects, then their objects begin in the text, so that there is
+    one right answer at each step; `epoch` shuffles them again in every epoch."""

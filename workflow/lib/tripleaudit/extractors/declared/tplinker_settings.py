@@ -1,0 +1,30 @@
+"""What TPLinker declares."""
+
+from typing import Annotated
+
+from tripleaudit.corpora.spans import OCCURRENCES
+from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.fields import Count, among
+
+
+class TPLinkerSettings(ExtractorSettings):
+    """Settings of TPLinker."""
+
+    sparse_outputs = {"entity": 2, "links": 3}
+    training_defaults = {
+        "optimizer": "adam",
+        "encoder_learning_rate": 5e-5,
+        "head_learning_rate": 5e-5,
+        "schedule": "cosine_restarts",
+        "restart_epochs": 2.0,
+        "batch_size": 6,
+        "epochs": 100,
+    }
+
+    occurrence: Annotated[str, among(OCCURRENCES)] = "all"
+    recover_steps: Count = 6000
+    """Optimiser steps over which the weight moves from the entity map to the links; with 0 it has moved after the
+    first, as a short training needs it."""
+    padded_cells: bool = False
+    """The official mean, over all cells of an input padded to `max_length`, specials and padding included; by default
+    the mean is over the cells of text tokens."""

@@ -1,0 +1,30 @@
+"""What UniRel declares."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from tripleaudit.extractors.declared import ExtractorSettings
+
+
+class UniRelSettings(ExtractorSettings):
+    """Settings of UniRel."""
+
+    sparse_outputs = {"maps": 1}
+    training_defaults = {
+        "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 3e-5,
+        "schedule": "cosine",
+        "warmup": 0.1,
+        "clip": "global",
+        "clip_norm": 1.0,
+        "batch_size": 12,
+        "epochs": 100,
+    }
+
+    max_length: Annotated[int, Field(ge=8)] = 102
+    threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    """Probability above which a cell is a link."""
+    descriptions: dict[str, str] | None = None
+    """Words that stand for a relation in the input, by name; others are called by their plain name. Relations that a
+    trained model is to be told later may be among them."""
