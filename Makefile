@@ -25,7 +25,7 @@ $(READY): pyproject.toml envs/constraints.txt
 	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
-demo: $(READY) ## run the demo study from its corpus to tables and report (at most 9 minutes on 2 cores)
+demo: $(READY) ## run the demo study from its corpus to tables and report (about 10 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"

@@ -7,6 +7,7 @@ rule training_facts:
         provenances=STUDY.report.trainings,
         histories=STUDY.systems.histories(),
         doubles=STUDY.report.doubles,
+        earlier=STUDY.report.earlier,
     output:
         "<study>/trainings.json",
     log:
@@ -17,7 +18,8 @@ rule training_facts:
         double_keys=lambda wildcards: json.dumps(list(map(STUDY.run_keys, STUDY.doubled_runs))),
     shell:
         "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
-        "--doubles {input.doubles:q} --double-keys {params.double_keys:q} --out {output:q} > {log:q} 2>&1"
+        "--doubles {input.doubles:q} --double-keys {params.double_keys:q} "
+        "--earlier {input.earlier:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule audit:

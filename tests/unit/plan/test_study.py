@@ -49,6 +49,13 @@ def test_each_kind_of_training_is_doubled_once_where_the_study_asks_so():
     }  # fmt: skip
 
 
+def test_what_was_doubled_before_is_read_and_not_trained():
+    plan = study(extractors={"casrel": {}}, double="resources/demo/trainings.json")
+    assert plan.doubled_runs == [] and [path.rsplit("/", 1)[1] for path in plan.report.earlier] == ["trainings.json"]
+    with pytest.raises(UserError, match="double: gone.json: no such file"):
+        study(extractors={"casrel": {}}, double="gone.json")
+
+
 def test_what_a_training_is_scored_on():
     plan = study(extractors={"casrel": {}}, settings=["nz", "wz"], protocols={"rearranged": {}, "augmented": {}})
     run = Run("webnlg", "original", "nz", "casrel", "none", 1)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.tables.inputs import RunKey, ScoreIndex
@@ -50,3 +51,30 @@ def test_what_one_longer_training_gained_is_told_of_every_seed_of_its_kind(tmp_p
     assert gained == [pytest.approx(0.006), pytest.approx(0.006), None]
     assert [fact["convergence"]["flat"] for fact in facts] == [False] * 3
     assert [run.noise for run in came_to("converged", facts)] == ["none"]
+
+
+def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settings(tmp_path):
+    def stored(name, encoder="e", best=0.7, **settings):
+        inputs = {"train": {"sha256": "t"}, "encoder": {"sha256": encoder}}
+        training = {"best_f1": best, "steps": 40, "epochs": 4, "settings": {}, "convergence": {"flat": False}}
+        made = {"device": "cpu", "finished": "", "extractor": "casrel", "inputs": inputs, "settings": settings}
+        write_json(tmp_path / name, {**made, "training": training})
+        return tmp_path / name
+
+    (single,) = keys = [{"extractor": "casrel", "seed": 1}]
+    once, twice = stored("once", epochs=4), stored("twice", best=0.705, epochs=4, double=True)
+    write_training_facts([once], keys, tmp_path / "before.json", [twice], keys)
+    again = [stored("again", epochs=4), stored("other", "f", epochs=4), stored("longer", epochs=5)]
+    write_training_facts(again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "before.json"])
+    facts = json.loads((tmp_path / "now.json").read_text())
+    assert facts[0]["doubled"] == {
+        "gain": pytest.approx(0.005),
+        "best_f1": 0.705,
+        "steps": 40,
+        "epochs": 4,
+        "earlier": True,
+    }
+    assert [fact["doubled"] for fact in facts[1:]] == [None, None]
+    write_json(tmp_path / "other.json", [{}])
+    with pytest.raises(UserError, match=r"other.json: not the facts of trainings; expected trainings.json of a study"):
+        write_training_facts(again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "other.json"])

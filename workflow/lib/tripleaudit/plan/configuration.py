@@ -108,9 +108,10 @@ class StudyConfig(Section):
     """Entity Noising; every extractor is trained without and, unless this is null, with it."""
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its preset."""
-    double: bool = False
+    double: bool | Text = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
-    the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md)."""
+    the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md). Or the
+    `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
     baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = list(BASELINES)
     """Systems that learn nothing, as rows beside extractors and classifiers (docs/methods.md); [] for none."""
     zcc: Zcc = Zcc()

@@ -60,6 +60,8 @@ class Report:
 
     def problems(self) -> Iterator[str]:
         """Yield a sentence for each table that the study cannot fill."""
+        if isinstance(self.study.typed.double, str):
+            yield from self.study.places.problems_of_file("double", self.study.typed.double)
         possible = self.possible
         for name, options in (self.asked or {}).items():
             if name not in TABLES:
@@ -152,6 +154,12 @@ class Report:
     def doubles(self) -> list[str]:
         """Provenances of the trainings of twice the epochs."""
         return self._of(self.study.doubled_runs, "doubled/{}/provenance.json")
+
+    @cached_property
+    def earlier(self) -> list[str]:
+        """The facts of trainings of an earlier study that has doubled them."""
+        double = self.study.typed.double
+        return [self.study.places.file(double)] if isinstance(double, str) else []
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""

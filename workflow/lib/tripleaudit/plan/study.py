@@ -229,7 +229,7 @@ class Study:
     @cached_property
     def doubled_runs(self) -> list[Run]:
         """The trainings that are done once more with twice the epochs: those of the first seed, if so asked."""
-        every = [*self.runs, *self.classifier_runs] if self.typed.double else []
+        every = [*self.runs, *self.classifier_runs] if self.typed.double is True else []
         return [run for run in every if run.seed == self.seeds[0]]
 
     @cached_property

@@ -6,6 +6,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, sha256, write_json
+from tripleaudit.provenance import digest
 from tripleaudit.training.convergence import convergence, doubled
 
 FACTS = (
@@ -71,9 +72,20 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
         "keys": dict(keys),
         "device": record["device"],
         "finished": record["finished"],
+        "made_of": _made_of(record),
         **found,
         "settings": {name: settings[name] for name in SETTINGS if name in settings},
     }
+
+
+def _made_of(record: Mapping[str, Any]) -> str | None:
+    """Return one digest of data, encoder, extractor and settings: that of a training and of one of twice the epochs.
+
+    None for older trainings, which do not name their encoder.
+    """
+    inputs = {role: file["sha256"] for role, file in (record.get("inputs") or {}).items()}
+    settings = {name: value for name, value in (record.get("settings") or {}).items() if name != "double"}
+    return digest([record.get("extractor"), inputs, settings]) if "encoder" in inputs else None
 
 
 def _stopped(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
@@ -88,6 +100,7 @@ def write_training_facts(
     out: str | Path,
     doubles: Sequence[str | Path] = (),
     double_keys: Sequence[Mapping[str, Any]] = (),
+    earlier: Sequence[str | Path] = (),
 ) -> None:
     """Write a JSON list with the :func:`training_fact` of every training, in order.
 
@@ -95,6 +108,11 @@ def write_training_facts(
         provenances, keys: of each training.
         doubles, double_keys: of trainings of twice the epochs. What one gained is stated of every training of its kind,
             whatever the seed.
+        earlier: what was written here before; where a training of the same data, encoder and settings was doubled then,
+            its gain is stated.
+
+    Raises:
+        UserError: a file is none of these.
     """
     facts = [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)]
     for path, named in zip(doubles, double_keys, strict=True):
@@ -104,6 +122,14 @@ def write_training_facts(
         for fact in facts:
             if {**fact["keys"], "seed": named["seed"]} == longer["keys"]:
                 fact["doubled"] = gained
+    for path in earlier:
+        before = read_json(path)
+        if not isinstance(before, list) or not all(isinstance(fact, dict) and "made_of" in fact for fact in before):
+            raise UserError(f"{path}: not the facts of trainings; expected trainings.json of a study with double: true")
+        known = {fact["made_of"]: fact["doubled"] for fact in before if fact["made_of"] and fact["doubled"]}
+        for fact in facts:
+            if fact["made_of"] in known and not fact["doubled"]:
+                fact["doubled"] = {**known[fact["made_of"]], "earlier": True}
     write_json(out, facts)
 
 

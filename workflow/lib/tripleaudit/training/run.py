@@ -157,6 +157,7 @@ def train_to(
         if noise is not None:
             result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
         seconds = time.monotonic() - start
+        inputs = {**inputs, "encoder": Path(encoder) / "model.safetensors"}
         made = provenance(
             command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
         )

@@ -64,6 +64,9 @@ def trainings(inputs: TableInputs) -> Table:
             doubled
             and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed; converged: "
             f"less than {100 * MARGIN:g}.",
+            any((fact.get("doubled") or {}).get("earlier") for each in found.values() for fact in each)
+            and "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
+            "another machine.",
             "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
             "update.",
             "Best step: of the weights that are used. Minutes: the whole training with its validations.",
