@@ -84,7 +84,7 @@ def test_a_system_of_the_study_reads_a_collection_once(home):
     ran(home, *TARGET)
     rows = [row for _, row in read_jsonl(home / "results/asked/collections/toys")]
     assert len(rows) == 100 and all(row["triples"][0]["relation"] == "precedes" for row in rows)
-    assert "own without a gate" in (home / "results/asked/tables/collection.md").read_text(encoding="utf-8")
+    assert "own without a classifier" in (home / "results/asked/tables/collection.md").read_text(encoding="utf-8")
     assert len((home / "asked.txt").read_text()) == len({row["text"] for row in rows})
     config["systems"]["own"] |= {"timeout": 90, "threads": 2}
     (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")

@@ -61,11 +61,13 @@ def test_the_changelog_begins_with_this_version():
 def test_the_catalog_is_promised_what_is_there():
     """The keys are those that the Snakemake workflow catalog reads; a container that must be built is not promised."""
     usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
-    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
     deployment = usage["software-stack-deployment"]
     snakefile = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
     image = re.search(r'^container: "(.*)"$', snakefile, re.MULTILINE)[1]
-    assert deployment["apptainer"] == ("://" in image) and deployment["report"] == ("\nreport: " in snakefile)
+    assert deployment["apptainer"] == ("://" in image) and deployment["report"] == usage["report"] == (
+        "\nreport: " in snakefile
+    )
     assert deployment["conda"] and (ROOT / "envs" / "light.yaml").is_file()
 
 

@@ -46,7 +46,7 @@ def model(home, tiny_encoder):
 def test_training_uses_the_zero_triple_sentences(model):
     record = json.loads((model / "provenance.json").read_text())
     assert record["training"]["counts"]["zero"] == 8
-    assert set(record["inputs"]) == {"train", "valid", "train_zero"}
+    assert set(record["inputs"]) == {"train", "valid", "train_zero", "encoder"}
     assert record["training"]["best_f1"] == 1.0
 
 
