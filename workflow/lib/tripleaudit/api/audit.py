@@ -11,6 +11,7 @@ from tripleaudit.corpora.readers.given import given
 from tripleaudit.protocols import random_splits as random_
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.tables.labels import TYPES
 from tripleaudit.tables.render.escape import clean
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class AuditResult(Result):
         groups = {"triple_types": "Test triples by type", "strata": "Test sentences by stratum"}
         rows = [
             Row(
-                row["name"].replace("_", " ").capitalize(),
+                TYPES[row["name"]],
                 (Cell(row["count"], digits=0), Cell(100 * row["share"], digits=2)),
                 groups[row["part"]],
             )
@@ -136,10 +137,7 @@ def _readable(value: dict) -> str:
 
 
 def _shares(parts: dict[str, dict[str, float]]) -> list[str]:
-    return [
-        f"{'  ' + name.replace('_', ' ').capitalize():<28}{part['count']:>10}{100 * part['share']:>8.2f} %"
-        for name, part in parts.items()
-    ]
+    return [f"{'  ' + TYPES[name]:<28}{part['count']:>10}{100 * part['share']:>8.2f} %" for name, part in parts.items()]
 
 
 def _notes(value: dict[str, Any]) -> list[str]:

@@ -15,6 +15,7 @@ from tripleaudit.scoring.parts import by_cardinality, by_relation, described
 from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.why import hints
+from tripleaudit.tables.labels import TYPES
 from tripleaudit.tables.render.escape import clean
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _percent(value: float | None) -> float | None:
 
 
 def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    return TYPES.get(name, name.capitalize())
 
 
 def _part(title: str, scores: dict[str, dict[str, Any]]) -> list[str]:
