@@ -59,6 +59,7 @@ def finished(tmp_path_factory, tiny_encoder):
             config=config,
             snakefile=ROOT / "tests/support/cluster.smk",
             HF_HUB_OFFLINE="0",
+            PYTHONPATH=os.environ.get("PYTHONPATH", ""),  # a scheduler starts real processes
         )
         recipe = ray_in_an_allocation(folder) if result.returncode == 0 else None
         jobs = accounts(
