@@ -11,6 +11,7 @@ rule prepare_corpus:
         counts="<study>/corpora/{corpus}/{split}.counts.json",
     log:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
+    priority: 40  # trainings wait for it
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),

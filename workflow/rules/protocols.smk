@@ -10,6 +10,7 @@ rule original_split:
         "<study>/protocols/{corpus}/original/{setting}/{split}.jsonl",
     log:
         "<logs>/original_split/{corpus}/{setting}/{split}.log",
+    priority: 40
     localrule: True
     shell:
         "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
@@ -40,6 +41,7 @@ rule build_protocol:
         "<logs>/build_protocol/{corpus}/{protocol}.log",
     wildcard_constraints:
         protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
+    priority: 40
     resources:
         mem_mb=growing(2000),
         runtime=growing(30),

@@ -15,6 +15,7 @@ rule train:
         tokenizer=[f"<study>/models/<run>/{name}" for name in TOKENIZER],
     log:
         "<logs>/train/<run>.log",
+    priority: 30  # the longest jobs, so that none is left for the end
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
