@@ -256,16 +256,6 @@ def test_a_new_user_sees_what_the_page_shows(finished, page):
     assert shown >= (6 if page == "docs/tutorial.md" else 2)
 
 
-@pytest.mark.slow
-def test_the_python_of_the_page_on_language_models(finished):
-    (block,) = [block for block in every_block(ROOT / "docs" / "language-models.md") if block.language == "python"]
-    with FakeEndpoint(answer="hello") as fake:
-        (finished / "ask.py").write_text(block.text.replace("https://llm.example.org/v1", fake.url), "utf-8")
-        printed = shell(finished, "export SOME_API_KEY=secret; python ask.py")
-    assert printed.splitlines()[-1] == "ok hello 0.0 False"
-    assert fake.count == 1
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_are_well_formed(page):
     for block in every_block(page):
