@@ -171,7 +171,7 @@ def test_language_model_and_extractor_share_a_table(tmp_path):
     assert table.cell("All", "Exact", row_group="m").value == pytest.approx(hit / len(pieces.needles))
     assert table.cell("All", "Needles", row_group="m").value == len(whole.needles)
     late = ScoreIndex(scores)
-    late.unfinished = {RunKey("demo", "original", "nz", "", "casrel", "none")}
+    late.marks = {RunKey("demo", "original", "nz", "", "casrel", "none"): "†"}
     marked = build_table("triple-needles", TableInputs(scores=late))
     assert marked.cell("All", "MINEA", row_group="CasRel").mark.startswith("†")
     assert "†" not in marked.cell("All", "MINEA", row_group="m").mark

@@ -192,7 +192,7 @@ def test_a_classifier_that_says_yes_to_all_is_not_praised():
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
 
 
-def settings(unfinished: bool = False, unequal: bool = False, unsettled: bool = False) -> TableInputs:
+def settings(marks: str = "") -> TableInputs:
     """CasRel trained on NZ and on WZ, alone and behind a classifier, 31 points and more apart, all tested on WZ."""
     values = {("nz", "nz", "casrel"): 0.8, ("nz", "wz", "casrel"): 0.7, ("wz", "wz", "casrel"): 0.39}
     values |= {("wz", "nz", "casrel"): 0.4, ("nz", "wz", "zcc-binary+casrel"): 0.72}
@@ -212,9 +212,7 @@ def settings(unfinished: bool = False, unequal: bool = False, unsettled: bool = 
         for (training, testing, extractor), value in values.items()
     ]
     index = ScoreIndex(rows)
-    trained = {RunKey("c", "original", training, "", "casrel") for training in ("nz", "wz")}
-    index.unfinished, index.unequal = trained if unfinished else set(), trained if unequal else set()
-    index.unsettled = trained if unsettled else set()
+    index.marks = {RunKey("c", "original", training, "", "casrel"): marks for training in ("nz", "wz")}
     return TableInputs(scores=index)
 
 
@@ -222,15 +220,14 @@ def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
         told = answer(table, settings())
         assert " points [" in told and "with one seed" in told
-        doubts = {"unequal": "unequal numbers", "unfinished": "was still rising", "unsettled": "too few evaluations"}
-        for doubt, reason in doubts.items():
-            told = answer(table, settings(**{doubt: True})).rpartition("No conclusion for")[2]
+        for mark, reason in {"‡": "unequal numbers", "†": "was still rising", "§": "too few evaluations"}.items():
+            told = answer(table, settings(mark)).rpartition("No conclusion for")[2]
             assert reason in told
             assert "points" not in told
 
 
 def test_drops_and_gains_carry_the_marks_of_their_trainings():
-    tables = {name: build_table(name, settings(unequal=True, unfinished=True)) for name in ("end-to-end", "two-step")}
+    tables = {name: build_table(name, settings("†‡")) for name in ("end-to-end", "two-step")}
     assert tables["two-step"].rows[0].cells[-1].mark == "†‡"
     drop, realistic = tables["end-to-end"].rows[1].cells[-2:]
     assert (drop.mark, realistic.mark) == ("†", "†‡")  # one training on two test sets has one budget

@@ -367,8 +367,8 @@ NO_SCORES = ("Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)")
 def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(results: Results, name: str) -> None:
     inputs = load_inputs(scores=results.scores, counts=results.counts)
     index = inputs.scores
-    index.unfinished = {
-        run._replace(testing="", training="nz" if run.training == "" else run.training)
+    index.marks = {
+        run._replace(testing="", training="nz" if run.training == "" else run.training): UNFINISHED
         for run in index.runs
         if run.extractor in ("prgc", "pfn", "zcc-mcml") and run.protocol != "augmented"
     }
@@ -397,7 +397,7 @@ def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(resul
 def test_a_change_carries_the_mark_of_either_training(results: Results) -> None:
     inputs = load_inputs(scores=results.scores, counts=results.counts)
     late = RunKey("webnlg", "sift-1", "nz", "", "prgc", "none")
-    inputs.scores.unfinished = {late}
+    inputs.scores.marks = {late: UNFINISHED}
     rows = {row.label: row.cells for row in build_table("sifted", inputs).rows if row.group == "PRGC"}
     assert rows["Sift-1"][0].mark == rows["Sift-1+EN"][0].mark == "†"
     assert rows["Original"][0].mark == rows["Original+EN"][0].mark == ""
@@ -419,10 +419,8 @@ def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(resu
         inputs = load_inputs(scores=results.scores, counts=results.counts, runs=[path])
         cell = inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "prgc"), "f1", matching="exact-string")
         assert cell.mark == mark
-        assert (
-            inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "casrel"), "f1", matching="exact-string").mark
-            == ""
-        )
+        other = inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "casrel"), "f1", matching="exact-string")
+        assert other.mark == ""
         explained = [note for note in notes([cell], "exact-string") if note.startswith(("†", "‡", "§"))]
         assert [note[0] for note in explained] == ([mark] if mark else [])
     equal = [
@@ -430,13 +428,13 @@ def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(resu
         facts_of("wz", sentences=3600, zero=2700, epochs=3.8, flat=True),
     ]
     path.write_text(json.dumps(equal))
-    assert load_inputs(runs=[path]).scores.unequal == set()
+    assert set(load_inputs(runs=[path]).scores.marks.values()) == {""}
 
 
 def test_every_table_explains_its_settings_and_marks(inputs):
     late = {run._replace(testing="") for run in inputs.scores.runs}
     marked = replace(inputs, scores=copy(inputs.scores))
-    marked.scores.trained, marked.scores.unfinished = late, late
+    marked.scores.marks = dict.fromkeys(late, UNFINISHED)
     explained = set()
     for name in OWN:
         table = build_table(name, marked)

@@ -8,7 +8,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.tables.inputs import RunKey, ScoreIndex
-from tripleaudit.tables.loading import came_to
+from tripleaudit.tables.loading import ended, marks_of, trainings_of
 
 
 def said(slope: float) -> dict:
@@ -18,15 +18,14 @@ def said(slope: float) -> dict:
 def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel"}
     facts = [{"keys": {**keys, "seed": slope}, "convergence": said(slope)} for slope in (0, 1)]
-    assert [run.protocol for run in came_to("rising", facts)] == ["original"]
     index = ScoreIndex()
-    index.unfinished = set(came_to("rising", facts))
+    index.marks = marks_of(facts)
     tested = RunKey("a", "augmented", "nz", "nz", "casrel")
     assert index.mark(tested) == "†" and index.mark(tested._replace(protocol="rearranged")) == ""
-    assert list(came_to("flat", facts)) == [] == list(came_to(None, [*facts, {"keys": keys}]))
-    assert [run.protocol for run in came_to("flat", facts[:1])] == ["original"]
+    assert marks_of([*facts, {"keys": keys}]) == {tested._replace(protocol="original", testing=""): "†"}
+    assert list(marks_of(facts[:1]).values()) == [""] and ended(facts[:1]) == "flat"
     shown = [{**fact, "doubled": {"gain": 0.004}} for fact in facts]
-    assert list(came_to("rising", shown)) == [] and len(list(came_to("converged", shown))) == 1
+    assert list(marks_of(shown).values()) == [""] and ended(shown) == "converged"
 
 
 def test_what_one_longer_training_gained_is_told_of_every_seed_of_its_kind(tmp_path):
@@ -50,7 +49,9 @@ def test_what_one_longer_training_gained_is_told_of_every_seed_of_its_kind(tmp_p
     gained = [fact["doubled"] and fact["doubled"]["gain"] for fact in facts]
     assert gained == [pytest.approx(0.006), pytest.approx(0.006), None]
     assert [fact["convergence"]["flat"] for fact in facts] == [False] * 3
-    assert [run.noise for run in came_to("converged", facts)] == ["none"]
+    assert [(run.noise, ended(each)) for run, each in trainings_of(facts).items() if ended(each) == "converged"] == [
+        ("none", "converged")
+    ]
 
 
 def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settings(tmp_path):

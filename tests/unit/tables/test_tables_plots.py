@@ -245,8 +245,8 @@ def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
     for name in ("CasRel", "PRGC"):
         assert float(drops[name]) == pytest.approx(values[name, "tested on NZ"] - values[name, "tested on WZ"], abs=0.1)
     late = load_inputs(scores=results.scores, counts=results.counts)
-    late.scores.unfinished = {RunKey("demo", "original", "nz", "", "casrel")}
-    late.scores.unfinished |= {RunKey("demo", "original", "wz", "", "zcc-binary")}
+    late.scores.marks = {RunKey("demo", "original", "nz", "", "casrel"): "†"}
+    late.scores.marks |= {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
     shown = {row["row"]: row["shown"] for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])}
     assert shown["CasRel†"].endswith("†") and float(shown["PRGC"])
     named = {row["row"] for panel in type_f1.draw(late)["concat"] for row in rows_of(panel)}

@@ -127,7 +127,7 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     told = build_table("two-step", inputs).answer
     assert "leaves model 75.0 % of the sentences and saves 25.0 % of its money; its F1 changes by 16.7 points" in told
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
-    inputs.scores.unfinished = {classifier}
+    inputs.scores.marks = {classifier: "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
     assert build_table("two-step", inputs).answer.endswith(
         "points. A training behind it was still rising when it ended (†)."
@@ -195,13 +195,9 @@ def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
     trained = {run._replace(testing="") for run in trained} | {
         run._replace(protocol="original", testing="") for run in trained
     }
-    for mark, doubt, reason in (
-        ("†", "unfinished", "was still rising when it ended (†)."),
-        ("§", "unsettled", "too few evaluations"),
-    ):
+    for mark, reason in {"†": "was still rising when it ended (†).", "§": "too few evaluations"}.items():
         inputs = study({**by_heart, **reads}, facts)
-        setattr(inputs.scores, doubt, trained)
-        inputs.scores.unequal = trained
+        inputs.scores.marks = dict.fromkeys(trained, mark + "‡")
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
         assert reason in build_table("contamination", inputs).answer

@@ -1,7 +1,7 @@
 """A paper-style table as data: what every builder returns, every renderer takes and every answer is made from."""
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -99,7 +99,7 @@ class Row:
     """A row and the group that it belongs to (``""`` for none); one cell for each column."""
 
     label: str
-    cells: tuple[Cell, ...]
+    cells: Sequence[Cell]
     group: str = ""
 
 
@@ -197,10 +197,15 @@ def runs_of(labels: Sequence[str]) -> list[tuple[str, int]]:
     return runs
 
 
+def subject(run: Mapping[str, str], stratum: str = "all", matching: str = "", metric: str = "") -> dict[str, str]:
+    """Return what :attr:`Cell.of` says of a number that was measured for a run."""
+    return {**run, "stratum": stratum, "matching": matching, "metric": metric}
+
+
 def about(corpus: str, protocol: str, stratum: str = "all", testing: str = "nz") -> dict[str, str]:
     """Return what :attr:`Cell.of` says of a number that is about the sentences of a test set, whatever the system."""
     run = {"corpus": corpus, "protocol": protocol, "training": "", "testing": testing, "extractor": "", "noise": "none"}
-    return {**run, "stratum": stratum, "matching": "", "metric": ""}
+    return subject(run, stratum)
 
 
 def number(value: float, digits: int, sign: bool = False) -> str:
@@ -210,19 +215,18 @@ def number(value: float, digits: int, sign: bool = False) -> str:
 
 
 REPORTED = "“reported” is the value that the paper prints; Δ is measured minus reported."
-GAPS = "–: not measured."
+GAP = "–"
+GAPS = f"{GAP}: not measured."
+SMALL = "°"
+CALLS_FOR: Mapping[str, Callable[[Cell], bool]] = {
+    REPORTED: lambda cell: cell.reported is not None,
+    f"{GAP}: ": lambda cell: cell.text in (None, GAP) and cell.value is None,
+    f"{SMALL}: ": lambda cell: SMALL in cell.mark,
+}
+"""Beginning of a note -> the cells of which one has to be there."""
 
 
-def chosen(*notes: str | bool | None) -> tuple[str, ...]:
-    """Return the notes that are there: ``condition and "note"`` is left out where the condition fails."""
-    return tuple(note for note in notes if note)
-
-
-def reported_note(cells: Iterable[Cell]) -> str:
-    """What is said under a table with values of a paper, empty for others."""
-    return REPORTED if any(cell.reported is not None for cell in cells) else ""
-
-
-def gaps_note(cells: Iterable[Cell]) -> str:
-    """What is said under a table with gaps, empty for others."""
-    return GAPS if any(cell.value is None and cell.text is None for cell in cells) else ""
+def needed(notes: Iterable[str | bool | None], cells: Sequence[Cell]) -> tuple[str, ...]:
+    """Return the notes that are there (``condition and "note"``), and that some cell calls for."""
+    calls = {start: any(map(one, cells)) for start, one in CALLS_FOR.items()}
+    return tuple(note for note in notes if note and all(any_ or not note.startswith(s) for s, any_ in calls.items()))

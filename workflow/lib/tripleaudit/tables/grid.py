@@ -8,12 +8,12 @@ from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.training.convergence import MARGIN, RISE
 
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
-FRACTION = {"scale": 1, "digits": 3}
+FRACTION: dict[str, Any] = {"scale": 1, "digits": 3}
 WHY = "finds next to nothing by exact matching"
 LAST_WORDS_ONLY = "pfn-star"  # exact matching says nothing about an extractor of the entities' last words
 SETS_NOTE = (
@@ -42,93 +42,77 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class ScoreColumn:
-    """A column of one metric in one stratum; ``of`` turns the row's run into the run of this column."""
+    """A column of one metric in one stratum.
+
+    Attributes:
+        of: turns the row's run into the run of this column.
+        cell: the number of a row instead, where it is no score, as a difference of two.
+    """
 
     label: str
     metric: str = "f1"
     stratum: str = "all"
     group: str = ""
     of: Callable[[RunKey], RunKey] = field(default=lambda run: run)
+    cell: Callable[[ScoreRow], Cell] | None = None
 
 
 Reported = Callable[[ScoreRow, ScoreColumn], str | None]
 
 
-def score_grid(
-    inputs: TableInputs,
-    rows: Sequence[ScoreRow],
-    columns: Sequence[ScoreColumn],
-    *,
-    scale: float,
-    digits: int,
-    reported: Reported = lambda row, column: None,
-) -> list[list[Cell]]:
-    """Return the cells ``[rows][columns]``, winners marked within each contest; baselines take part in none.
-
-    Args:
-        inputs: of the table, whose options may say other digits.
-        scale, digits: of its values, :data:`PERCENT` or :data:`FRACTION`.
-        reported: looks up what a paper prints.
-    """
-    index, digits = inputs.scores, inputs.digits(digits)
-    grid = [
-        [
-            replace(
-                index.cell(
-                    column.of(row.run),
-                    column.metric,
-                    stratum=column.stratum,
-                    matching=row.matching,
-                    scale=scale,
-                    digits=digits,
-                ),
-                reported=reported(row, column),
-            )
-            for column in columns
-        ]
-        for row in rows
-    ]
-    contests: dict[str, list[int]] = {}
-    for number, row in enumerate(rows):
-        if row.run.extractor in BASELINES or row.run.extractor in index.partial:
-            continue
-        contests.setdefault(row.contest or row.group, []).append(number)
-    for members in contests.values():
-        for place, column in enumerate(columns):
-            runs = {column.of(rows[number].run): number for number in members}
-            best = index.winner(list(runs), column.metric, stratum=column.stratum, matching=rows[members[0]].matching)
-            if best is not None:
-                number = runs[best]
-                grid[number][place] = replace(grid[number][place], bold=True)
-    return grid
-
-
-def as_rows(rows: Iterable[ScoreRow], grid: Iterable[Sequence[Cell]]) -> list[Row]:
-    """Join row labels and cells."""
-    return [Row(row.label, tuple(cells), row.group) for row, cells in zip(rows, grid, strict=True)]
-
-
-def as_columns(columns: Iterable[ScoreColumn]) -> list[Column]:
-    return [Column(column.label, column.group) for column in columns]
-
-
 def score_table(
-    name: str,
+    inputs: TableInputs,
     caption: str,
     rows: Sequence[ScoreRow],
     columns: Sequence[ScoreColumn],
-    grid: Sequence[Sequence[Cell]],
-    matching: str | None,
     *more: str,
     heads: tuple[str, str],
+    ruled: bool = True,
+    unit: dict[str, Any] = PERCENT,
+    reported: Reported = lambda row, column: None,
+    change: Callable[[ScoreRow, ScoreColumn, Cell], Cell] = lambda row, column, cell: cell,
 ) -> Table:
-    """Return a table of nothing but scores with the notes that it needs, and further ones.
+    """Return a table of scores, winners marked within each contest; baselines take part in none.
 
     Args:
+        inputs: of the table, whose options may say other digits.
+        more: further notes.
         heads: of the columns with the labels of rows and of their groups.
+        ruled: whether the notes explain the rule of matching.
+        unit: of scores, :data:`PERCENT` or :data:`FRACTION`.
+        reported: looks up what a paper prints.
+        change: of a cell, what is shown instead.
     """
-    found = notes((cell for cells in grid for cell in cells), matching, *more)
-    return Table(name, caption, as_columns(columns), as_rows(rows, grid), *heads, found)
+    scale, digits = unit["scale"], inputs.digits(unit["digits"])
+
+    def cell(row: ScoreRow, column: ScoreColumn) -> Cell:
+        if column.cell is not None:
+            return column.cell(row)
+        of = {"stratum": column.stratum, "matching": row.matching, "scale": scale, "digits": digits}
+        found = inputs.scores.cell(column.of(row.run), column.metric, **of)
+        return replace(found, reported=reported(row, column))
+
+    grid = [[cell(row, column) for column in columns] for row in rows]
+    contests: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        if row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial:
+            contests.setdefault(row.contest or row.group, []).append(number)
+    for members in contests.values():
+        for place, column in enumerate(columns):
+            if column.cell is None:
+                runs = {column.of(rows[number].run): number for number in members}
+                of = {"stratum": column.stratum, "matching": rows[members[0]].matching}
+                best = inputs.scores.winner(list(runs), column.metric, **of)
+                if best is not None:
+                    grid[runs[best]][place] = replace(grid[runs[best]][place], bold=True)
+    shown = [
+        Row(row.label, [change(row, *pair) for pair in zip(columns, cells, strict=True)], row.group)
+        for row, cells in zip(rows, grid, strict=True)
+    ]
+    found = notes([cell for row in shown for cell in row.cells], inputs.matching if ruled else None)
+    return inputs.table(
+        caption, [Column(one.label, one.group) for one in columns], shown, heads, *found, *more, REPORTED, GAPS
+    )
 
 
 def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:
@@ -194,9 +178,8 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
             found.append("Stored outputs of one training: another training of the same system may differ by more.")
     for fact in facts:
-        where = (
-            f"{fact['system']} ({labels.corpus(fact['keys']['corpus'])}, {labels.protocol(fact['keys']['protocol'])})"
-        )
+        corpus, protocol = fact["keys"]["corpus"], fact["keys"]["protocol"]
+        where = f"{fact['system']} ({labels.corpus(corpus)}, {labels.protocol(protocol)})"
         if fact["asked"] < fact["of"]:
             found.append(
                 f"{where} was queried about {fact['asked']} of {fact['of']} sentences; its scores are about these "
@@ -205,9 +188,8 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         if fact["failed"]:
             found.append(f"{where} has no scores: {fact['failed']}.")
             continue
-        key = fact["system"], fact["keys"]["corpus"], fact["keys"]["protocol"]
-        if key in inputs.reasons:
-            found.append(f"{where} {WHY}: {inputs.reasons[key]}.")
+        if reasons := inputs.reasons.get((fact["system"], corpus, protocol)):
+            found.append(f"{where} {WHY}: {reasons}.")
         if fact.get("names"):
             found.append(
                 f"{where}: {fact['renamed']} of {fact['triples']} triples have their relation by a map of "
@@ -236,31 +218,25 @@ def mark_notes(shown: str) -> list[str]:
     return [f"{mark}: {text}" for mark, text in said.items() if mark in shown]
 
 
-def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str, ...]:
-    """Return the notes that every table of scores needs, and further ones."""
-    cells = list(cells)
+def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
+    """Return the notes that every table of scores needs."""
     measured = [cell for cell in cells if cell.value is not None]
-    found = [MATCHINGS[matching].note] if matching else []
-    if matching:
-        found.append(SETS_NOTE)
+    found = [MATCHINGS[matching].note, SETS_NOTE] if matching else []
     seeds = sorted({cell.seeds for cell in measured if cell.seeds})
+    several = bool(seeds) and seeds[0] > 1
     if seeds:
         number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        plural = "" if seeds == [1] else "s"
-        spread = "" if seeds == [1] else "; values are means ± sample standard deviations over seeds"
-        found.append(f"Trained with {number} seed{plural}{spread}.")
-    several = bool(seeds) and seeds[0] > 1
+        spread = "" if seeds == [1] else "s; values are means ± sample standard deviations over seeds"
+        found.append(f"Trained with {number} seed{spread}.")
     if any(cell.low is not None for cell in measured):
-        levels = "sentences and trained runs" if several else "sentences"
         found.append(
-            f"[low, high] is the 95 % bootstrap interval over test {levels} (Wilson's at 0 and 100 %; none under "
-            f"{FEWEST} sentences)."
+            f"[low, high] is the 95 % bootstrap interval over test sentences{' and trained runs' * several} (Wilson's "
+            f"at 0 and 100 %; none under {FEWEST} sentences)."
         )
     if any(cell.bold for cell in measured):
-        levels = "sentences and runs" if several else "sentences"
         found.append(
-            f"Bold: significantly better than every other row of its group (randomisation over {levels}, "
-            "Holm-corrected, p < 0.05)."
+            "Bold: significantly better than every other row of its group (randomisation over "
+            f"sentences{' and runs' * several}, Holm-corrected, p < 0.05)."
         )
     found += mark_notes("".join(cell.mark for cell in measured))
     if seeds and seeds[0] == 2:
@@ -270,35 +246,33 @@ def notes(cells: Iterable[Cell], matching: str | None, *more: str) -> tuple[str,
             "With one seed a row, its interval and its mark speak of this trained model; another training of the same "
             "system may differ by more."
         )
-    return chosen(*found, *more, reported_note(cells), gaps_note(cells))
+    return found
 
 
 # scores by kind of triple, which several tables show
 
 
+def prf_columns(group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run) -> list[ScoreColumn]:
+    """Return the columns Prec., Rec. and F1."""
+    return [ScoreColumn(label, metric, group=group, of=of) for metric, label in PRF]
+
+
 def strata_columns(group: str = "", of: Callable[[RunKey], RunKey] = lambda run: run, full: bool = True) -> list:
     """Return the columns Prec., Rec. (with ``full``), F1, Entire, Partial and Unseen."""
-    metrics = PRF if full else [("f1", "F1")]
-    columns = [ScoreColumn(label, metric, group=group, of=of) for metric, label in metrics]
+    columns = prf_columns(group, of)[0 if full else -1 :]
     return columns + [ScoreColumn(label, "f1", stratum, group, of) for stratum, label in labels.SHORT_TYPES.items()]
 
 
 def compared(
-    inputs: TableInputs,
-    name: str,
-    caption: str,
-    columns: Sequence[ScoreColumn],
-    printed: Reported,
-    only: str = "original",
+    inputs: TableInputs, caption: str, columns: Sequence[ScoreColumn], printed: Reported, only: str = "original"
 ) -> Table:
     """One row for each corpus, extractor and noise setting, of the corpora that have scores on the protocol ``only``.
 
     Rows are runs on the original split, which columns may replace; the augmented test set has no strata.
     """
-    base, strata = ("augmented", False) if only == "augmented" else ("original", True)
-    rows = extractor_rows(inputs, (only,), base)
-    grid = score_grid(inputs, rows, columns, reported=printed, **PERCENT)
-    noised = any(row.run.noise == "noising" for row in rows)
-    more = [STRATA_NOTE if strata else "", NOISE_NOTE if noised else "", *row_notes(inputs, rows, "original", only)]
+    augmented = only == "augmented"
+    rows = extractor_rows(inputs, (only,), only if augmented else "original")
+    more = ["" if augmented else STRATA_NOTE, NOISE_NOTE * any(row.run.noise == "noising" for row in rows)]
+    more += row_notes(inputs, rows, "original", only)
     heads = ("Method", "Corpus")
-    return score_table(name, inputs.caption(caption), rows, columns, grid, inputs.matching, *more, heads=heads)
+    return score_table(inputs, caption, rows, columns, *more, heads=heads, reported=printed)

@@ -19,11 +19,15 @@ from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.scoring.scores import Score
-from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
 
 UNFINISHED: Final = "†"
+"""Trainings that, taken together, still rose when they ended."""
 UNEQUAL: Final = "‡"
+"""NZ and WZ trainings that saw unequal numbers of sentences with triples."""
 UNSETTLED: Final = "§"
+"""Trainings with too few evaluations to know whether they still rose."""
+MARKS: Final = (UNFINISHED, UNEQUAL, UNSETTLED)
 CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
 OPTIONS: Final = ("matching", "digits", "caption", "style")
 
@@ -55,7 +59,7 @@ class ScoreIndex:
         runs: dict[RunKey, None] = {}
         studies = set()
         for score in scores:
-            run = run_of(dict(zip(("study", *RunKey._fields), _pick(score), strict=True)))
+            run = run_of({name: score.key(name) for name in RunKey._fields})
             studies.add(score.key("study"))
             runs.setdefault(run)
             self._values[run, score.stratum, score.matching, score.metric][score.key("seed")] = score
@@ -65,14 +69,8 @@ class ScoreIndex:
         self._count_files = list(counts)
         self.partial: set[str] = set()
         """Systems that were queried about a part of each test set, so that no row can be compared with theirs."""
-        self.trained: set[RunKey] = set()
-        """Runs (without their testing setting) of whose trainings there are facts."""
-        self.unfinished: set[RunKey] = set()
-        """Runs, likewise, whose trainings, taken together, still rose when they ended."""
-        self.unequal: set[RunKey] = set()
-        """Runs, likewise, whose NZ and WZ trainings saw unequal numbers of sentences with triples."""
-        self.unsettled: set[RunKey] = set()
-        """Runs, likewise, of which a training had too few evaluations to know whether it still rose."""
+        self.marks: dict[RunKey, str] = {}
+        """Runs (without their testing setting) of whose trainings there are facts -> their marks of :data:`MARKS`."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -122,7 +120,7 @@ class ScoreIndex:
             digits=digits,
             seeds=_trained(rows),
             mark=self.mark(run),
-            of={**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
+            of=subject(run._asdict(), stratum, matching, metric),
             cases=self.cases(run, stratum, matching),
             full=None if interval is None else scale,
         )
@@ -137,7 +135,7 @@ class ScoreIndex:
             (intervals(stacked) or {}).get("f1"),
             seeds=_trained(self._counts[run]),
             mark=self.mark(run),
-            of={**run._asdict(), "stratum": strata, "matching": matching, "metric": "f1"},
+            of=subject(run._asdict(), strata, matching, "f1"),
             cases=len(stacked),
             full=100,
         )
@@ -162,7 +160,7 @@ class ScoreIndex:
             digits=digits,
             seeds=_trained(counted),
             mark=self.mark(run),
-            of={**run._asdict(), "stratum": names or "zero", "matching": PRIMARY, "metric": "false_triples"},
+            of=subject(run._asdict(), names or "zero", PRIMARY, "false_triples"),
             cases=len(chosen),
         )
 
@@ -193,23 +191,22 @@ class ScoreIndex:
         differences = [ours[seed] - value for seed, value in both.items()]
         if not differences:
             return Cell(digits=digits)
-        marks = self.mark(first) + (self.mark(second) if _training(first) != _training(second) else "")
-        if _training(first) == _training(second):  # one training on two test sets: its budget is the same
+        marks = self.mark(first) + self.mark(second)
+        if first._replace(testing="") == second._replace(testing=""):  # one training on two test sets: one budget
             marks = marks.replace(UNEQUAL, "")
         return Cell.mean(
             differences,
             digits=digits,
             seeds=_trained(both),
             mark="".join(dict.fromkeys(marks)),
-            of={**first._asdict(), "stratum": stratum, "matching": matching, "metric": metric},
+            of=subject(first._asdict(), stratum, matching, metric),
             cases=self.cases(first, stratum, matching),
         )
 
     def mark(self, run: RunKey) -> str:
         """Return the marks of a run's training; of two-step extraction, those of both trainings."""
         trained = {behind for part in _trainings(run) for behind in self._behind(part)}
-        said = {UNFINISHED: self.unfinished, UNEQUAL: self.unequal, UNSETTLED: self.unsettled}
-        return "".join(mark for mark, runs in said.items() if trained & runs)
+        return "".join(mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained))
 
     def _behind(self, run: RunKey) -> set[RunKey]:
         """The trainings that a run without its testing setting rests on.
@@ -217,13 +214,12 @@ class ScoreIndex:
         What has no training set of its own, as augmented sentences, texts with GREScores and triple needles, is shown
         to a training on the original split; a data set with GREScores may have another name than its corpus.
         """
-        known = self.trained | self.unfinished | self.unequal | self.unsettled
-        if run in known or any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()):
+        if run in self.marks or any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()):
             return {run}
         original = run._replace(protocol="original", training=run.training or "nz")
-        if original.corpus in {one.corpus for one in known}:
+        if original.corpus in {one.corpus for one in self.marks}:
             return {original}
-        return {one for one in known if one._replace(corpus=original.corpus) == original}
+        return {one for one in self.marks if one._replace(corpus=original.corpus) == original}
 
     def _interval(
         self, run: RunKey, stratum: str, matching: str, metric: str, rows: dict[str, Score]
@@ -370,8 +366,28 @@ class TableInputs:
         """The decimals to show."""
         return int(self.options.get("digits", default))
 
-    def caption(self, default: str) -> str:
-        return self.options.get("caption") or default
+    def table(
+        self,
+        caption: str,
+        columns: Sequence[Column | str],
+        rows: Sequence[Row],
+        heads: tuple[str, str],
+        *notes: str | bool | None,
+        warnings: Sequence[str] = (),
+    ) -> Table:
+        """Return a table without a name.
+
+        Args:
+            caption: unless the options have another.
+            columns: or their labels.
+            rows: of the table.
+            heads: of the columns with the labels of rows and of their groups.
+            notes: those that do not hold, or that no cell calls for, are left out.
+            warnings: about the study.
+        """
+        shown = [Column(one) if isinstance(one, str) else one for one in columns]
+        found = needed(notes, [cell for row in rows for cell in row.cells])
+        return Table("", self.options.get("caption") or caption, shown, rows, *heads, found, warnings=warnings)
 
 
 def _trainings(run: RunKey) -> set[RunKey]:
@@ -383,17 +399,9 @@ def _trainings(run: RunKey) -> set[RunKey]:
     return found
 
 
-def _training(run: RunKey) -> RunKey:
-    return run._replace(testing="")
-
-
 def _trained(seeds: Iterable[str]) -> int:
     """The number of trainings behind a mean; what was not trained has an empty seed."""
     return sum(map(bool, seeds))
-
-
-def _pick(score: Score) -> list[str]:
-    return [score.key(name) for name in ("study", *RunKey._fields)]
 
 
 def run_of(keys: Mapping[str, Any]) -> RunKey:

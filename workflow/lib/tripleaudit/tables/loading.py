@@ -1,7 +1,7 @@
 """The inputs of tables from files, and what the facts of trainings say of the scores behind them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.scoring.scores import read_scores
-from tripleaudit.tables.inputs import OPTIONS, RunKey, ScoreIndex, TableInputs, run_of
+from tripleaudit.tables.inputs import OPTIONS, UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs, run_of
 from tripleaudit.training.convergence import RISING, verdict
 
 
@@ -55,15 +55,12 @@ def load_inputs(
     facts = []
     for path in runs:
         found = read_json(path)
-        for fact in found if isinstance(found, list) else [found]:
-            if not isinstance(fact, dict):
-                raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
-            facts.append(fact)
+        facts += found if isinstance(found, list) else [found]
+        if not all(isinstance(fact, dict) for fact in facts):
+            raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
-    index.trained = set(trainings_of(facts))
-    index.unfinished, index.unequal = set(came_to(RISING, facts)), set(unequal(facts))
-    index.unsettled = set(came_to(None, facts))
+    index.marks = marks_of(facts)
     return TableInputs(
         scores=index,
         audits=by_key,
@@ -73,23 +70,26 @@ def load_inputs(
     )
 
 
-def unequal(facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
-    """Yield the runs, without a testing setting, whose NZ and WZ trainings differ in what they saw of positives.
+def marks_of(facts: Sequence[Mapping[str, Any]]) -> dict[RunKey, str]:
+    """Return the marks of trainings by run, without a testing setting; of a training without such facts none.
 
-    That is sentences with triples times epochs; a tenth more or less is the same budget.
+    The budget of an NZ and a WZ training is how many sentences with triples they saw: times epochs, a tenth more or
+    less.
     """
+    found = dict.fromkeys(trainings_of(facts), "")
+    for run, trainings in trainings_of(fact for fact in facts if fact.get("convergence")).items():
+        found[run] += {RISING: UNFINISHED, None: UNSETTLED}.get(ended(trainings), "")
     seen: dict[RunKey, list[float]] = {}
     for fact in facts:
         counts, epochs = fact.get("counts") or {}, fact.get("epochs")
-        lost = sum(counts.get(name, 0) for name in ("zero", "dropped_zero", "lost_sentences", "dropped_long"))
         if epochs and "sentences" in counts:
-            seen.setdefault(run_of(fact.get("keys", {}))._replace(testing=""), []).append(
-                epochs * (counts["sentences"] - lost)
-            )
+            lost = sum(counts.get(name, 0) for name in ("zero", "dropped_zero", "lost_sentences", "dropped_long"))
+            seen.setdefault(_run(fact), []).append(epochs * (counts["sentences"] - lost))
     for run, own in seen.items():
         other = seen.get(run._replace(training="wz" if run.training == "nz" else "nz"))
         if other and max(fmean(own), fmean(other)) > 1.1 * min(fmean(own), fmean(other)):
-            yield run
+            found[run] = found.get(run, "") + UNEQUAL
+    return found
 
 
 def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mapping[str, Any]]]:
@@ -97,20 +97,15 @@ def trainings_of(facts: Iterable[Mapping[str, Any]]) -> dict[RunKey, list[Mappin
     found: dict[RunKey, list[Mapping[str, Any]]] = {}
     for fact in facts:
         if "convergence" in fact:
-            found.setdefault(run_of(fact.get("keys", {}))._replace(testing=""), []).append(fact)
+            found.setdefault(_run(fact), []).append(fact)
     return found
 
 
-def came_to(how: str | None, facts: Iterable[Mapping[str, Any]]) -> Iterator[RunKey]:
-    """Yield the runs, without a testing setting, whose trainings together ended so (:func:`verdict`).
-
-    None stands for too few evaluations to know; of a training without such facts nothing is said.
-    """
-    found = trainings_of(fact for fact in facts if fact.get("convergence"))
-    yield from (run for run, trainings in found.items() if ended(trainings) == how)
-
-
 def ended(facts: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return how trainings ended that differ in their seed alone, from their facts."""
+    """Return how trainings ended that differ in their seed alone, from their facts; None for too few evaluations."""
     twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
     return verdict([fact["convergence"] or {} for fact in facts], twice)
+
+
+def _run(fact: Mapping[str, Any]) -> RunKey:
+    return run_of(fact.get("keys", {}))._replace(testing="")

@@ -5,7 +5,7 @@ from collections import Counter
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, gaps_note, number
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table, number
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, sentences
 from tripleaudit.tables.inputs import TableInputs
 
@@ -34,23 +34,18 @@ def build(inputs: TableInputs) -> Table:
                 rows += [_row(inputs, f"“{one}”", counts, total, side, group) for one, counts in top]
                 if total:
                     rows.append(_row(inputs, f"all {len(found)} words", total, total, side, group))
-    cells = [cell for row in rows for cell in row.cells]
-    return Table(
-        "clue-words",
-        inputs.caption("Clue words: the word of a sentence that the classifier's decision depends on most."),
-        [Column("Sentences"), Column("Share (%)"), Column("With triples (%)"), Column("In a name (%)")],
+    return inputs.table(
+        "Clue words: the word of a sentence that the classifier's decision depends on most.",
+        ["Sentences", "Share (%)", "With triples (%)", "In a name (%)"],
         rows,
-        "Word",
-        "Classifier",
-        notes=(
-            "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
-            "test set, seeds together; the most frequent ones. Accepted: masking the word lowers the odds "
-            "of a sentence that the classifier lets through; rejected: it raises those of another. With triples: of "
-            "these sentences, those that have triples in the gold data. In a name: those where the word is part of a "
-            "gold entity; of rejected sentences it is not counted. What a classifier depends on is not yet what states "
-            "a relation.",
-            *filter(None, [gaps_note(cells)]),
-        ),
+        ("Word", "Classifier"),
+        "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
+        "test set, seeds together; the most frequent ones. Accepted: masking the word lowers the odds "
+        "of a sentence that the classifier lets through; rejected: it raises those of another. With triples: of "
+        "these sentences, those that have triples in the gold data. In a name: those where the word is part of a "
+        "gold entity; of rejected sentences it is not counted. What a classifier depends on is not yet what states "
+        "a relation.",
+        GAPS,
     )
 
 

@@ -7,7 +7,7 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.cells import GAPS, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.grid import extracts, row_notes
 from tripleaudit.tables.inputs import TableInputs, run_of
@@ -48,22 +48,17 @@ def co_occurrence(inputs: TableInputs) -> Table:
                     rows.append(Row(labels.extractor(name), found, group))
     groups = [row.group for row in rows]
     rows = sorted(rows, key=lambda row: groups.index(row.group))
-    cells = [cell for row in rows for cell in row.cells]
-    sizes = {cell.of["stratum"]: cell.cases for cell in cells if cell.of}
+    sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
     sizes_note = "Test sentences: " + ", ".join(f"{HEADS[kind].lower()} {sizes.get(kind) or 0}" for kind in KINDS) + "."
-    return Table(
-        "co-occurrence",
-        inputs.caption("False triples for 100 sentences without triples, by the names of training that they hold."),
-        [*map(Column, HEADS.values()), Column("All")],
+    return inputs.table(
+        "False triples for 100 sentences without triples, by the names of training that they hold.",
+        [*HEADS.values(), "All"],
         rows,
-        "Model",
-        "Training",
-        notes=chosen(
-            NOTE,
-            len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
-            *row_notes(inputs, (), "original"),
-            gaps_note(cells),
-        ),
+        ("Model", "Training"),
+        NOTE,
+        len({row.group.partition(",")[0] for row in rows}) == 1 and sizes_note,
+        *row_notes(inputs, (), "original"),
+        GAPS,
     )
 
 

@@ -14,7 +14,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import between, grouped_variants
 from tripleaudit.scoring.significance import holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
 from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
@@ -68,31 +68,25 @@ def contamination(inputs: TableInputs) -> Table:
         cells = [*f1, change, Cell(adjusted, 4, mark=mark, of=f1[0].of)]
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
-        rows.append(Row(labels.extractor(run.extractor), tuple(cells), labels.corpus(run.corpus)))
-    columns = ["Original", "Augmented", DIFFERENCE, "p", *(["Rearranged"] if again else [])]
-    every = [cell for row in rows for cell in row.cells]
-    return Table(
-        "contamination",
-        inputs.caption("F1 (%) on original test sentences and on the same sentences with other names."),
-        [Column(label) for label in columns],
+        rows.append(Row(labels.extractor(run.extractor), cells, labels.corpus(run.corpus)))
+    return inputs.table(
+        "F1 (%) on original test sentences and on the same sentences with other names.",
+        ["Original", "Augmented", DIFFERENCE, "p", *["Rearranged"] * again],
         rows,
-        row_header="System",
-        group_header="Corpus",
-        notes=chosen(
-            "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
-            "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
-            "Holm-corrected over the rows.",
-            "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
-            "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
-            "does not distinguish the two (docs/methods.md): compare it with the memorising baseline, which knows "
-            "nothing else, and between systems.",
-            again
-            and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
-            "come from the benchmark's training set; these are other sentences, so there is no pair.",
-            missing > 0 and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
-            gaps_note(every),
-            *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
-        ),
+        ("System", "Corpus"),
+        "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
+        "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
+        "Holm-corrected over the rows.",
+        "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
+        "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
+        "does not distinguish the two (docs/methods.md): compare it with the memorising baseline, which knows "
+        "nothing else, and between systems.",
+        again
+        and "Rearranged: F1 of systems without training on the rearranged test set, most of whose sentences "
+        "come from the benchmark's training set; these are other sentences, so there is no pair.",
+        missing > 0 and f"Difference: of the {missing} test sentences without a variant nothing is in it.",
+        GAPS,
+        *row_notes(inputs, [ScoreRow("", run, inputs.matching) for run in runs], "original", "augmented"),
     )
 
 

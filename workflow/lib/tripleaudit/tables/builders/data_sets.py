@@ -1,20 +1,18 @@
 """The tables about the data sets, from their audits (rte-generalization, tables 1, 6, 7; zero-cardinality, table 2)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, number, reported_note
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about, number
 from tripleaudit.tables.gates import NOT_MEASURED, several
 from tripleaudit.tables.inputs import TableInputs
 
-READS = (
-    "data/reported/rte_eval.csv",
-    "data/reported/zero_cardinality.csv",
-)
+READS = ("data/reported/rte_eval.csv", "data/reported/zero_cardinality.csv")
 
 COUNTING = (
     "A triple counts once in each sentence that holds it; types compare strings (with case) to the triples of the "
@@ -25,7 +23,7 @@ VARIANTS = {
     "partially_seen": "partially seen only",
     "unseen": "unseen only",
     "others": "mixed types",
-    "total": "total",
+    "all": "total",
 }
 CARDINALITY_ROWS = {
     "sentences_with_triples": ("Sentences with triples", "sentences_with_triples"),
@@ -34,147 +32,115 @@ CARDINALITY_ROWS = {
 }
 TEST_TRIPLES = "Test triples"
 PAPER_SPLITS = {"train": "train", "valid": "validation", "test": "test"}
+AUGMENTED, ORIGINAL = "augmented", "Original"
 Audit = dict[str, Any]
+Quantity = tuple[str, Callable[..., float | None], str, tuple[int, str, str] | None]
+"""A row: its label; its number of an audit; the stratum of test sentences that it is about, empty for other sentences;
+number of the paper's table, metric and variant beside which it stands."""
 
 
 def triple_types(inputs: TableInputs) -> Table:
     """Percent of test triples by type, and their number."""
-    rows = [
-        _row(
-            inputs,
+    rows: list[Quantity] = [
+        (
             f"{labels.TYPES[kind]} (%)",
             lambda audit, kind=kind: 100 * audit["triple_types"][kind]["share"],
-            stratum="all",
-            paper=(1, f"{kind}_pct", "test triples"),
-            digits=inputs.digits(2),
+            "all",
+            (1, f"{kind}_pct", "test triples"),
         )
         for kind in TRIPLE_TYPES
     ]
-    rows.append(_row(inputs, TEST_TRIPLES, lambda audit: audit["triples"], stratum="all"))
-    return _table(inputs, "triple-types", "Triple types of the test sets.", rows, "Triple type", COUNTING)
+    rows.append((TEST_TRIPLES, lambda audit: audit["triples"], "all", None))
+    digits = [inputs.digits(2)] * len(TRIPLE_TYPES) + [0]
+    return _table(inputs, "Triple types of the test sets.", "Triple type", rows, COUNTING, digits=digits)
 
 
 def split_sizes(inputs: TableInputs) -> Table:
     """Sentences of each split. The augmented protocol is a test set only: its other cells are gaps."""
 
     def size(audit: Audit, split: str) -> int | None:
-        own = audit["keys"]["protocol"] != "augmented" or split == "test"
+        own = audit["keys"]["protocol"] != AUGMENTED or split == "test"
         return audit["splits"].get(split, {}).get("sentences") if own else None
 
-    rows = [
-        _row(
-            inputs,
-            label,
-            lambda audit, split=split: size(audit, split),
-            stratum="all" if split == "test" else "",
-            paper=(6, "instances", split),
-        )
+    rows: list[Quantity] = [
+        (label, partial(size, split=split), "all" if split == "test" else "", (6, "instances", split))
         for split, label in labels.SPLITS.items()
     ]
     note = "The augmented protocol has a test set only; its extractors are those of the original training set."
-    augmented = any(protocol == "augmented" for _, protocol in inputs.audits)
-    caption = "Sentences with triples in each split."
-    return _table(inputs, "split-sizes", caption, rows, "Split", augmented and note)
+    augmented = any(protocol == AUGMENTED for _, protocol in inputs.audits)
+    return _table(inputs, "Sentences with triples in each split.", "Split", rows, augmented and note)
 
 
 def strata_sizes(inputs: TableInputs) -> Table:
     """Test sentences in each stratum, those of mixed types, and their sum."""
 
     def count(audit: Audit, name: str) -> int:
-        return sum(audit["strata"][kind]["count"] for kind in (STRATA if name == "total" else (name,)))
+        return sum(audit["strata"][kind]["count"] for kind in (STRATA if name == "all" else (name,)))
 
-    rows = [
-        _row(
-            inputs,
-            labels.TYPES.get(name, "Total"),
-            lambda audit, name=name: count(audit, name),
-            stratum="all" if name == "total" else name,
-            paper=(7, "test instances", VARIANTS[name]),
-        )
-        for name in (*STRATA, "total")
+    rows: list[Quantity] = [
+        (labels.TYPES.get(name, "Total"), partial(count, name=name), name, (7, "test instances", VARIANTS[name]))
+        for name in (*STRATA, "all")
     ]
     caption = "Test sentences by stratum: all triples of one type, or else others."
-    notes = (COUNTING, "Sentences with zero triples are in no stratum.")
-    return _table(inputs, "strata-sizes", caption, rows, "Stratum", *notes)
+    return _table(inputs, caption, "Stratum", rows, COUNTING, "Sentences with zero triples are in no stratum.")
 
 
 def cardinality_sizes(inputs: TableInputs) -> Table:
     """Sentences with and without triples in each split of the original protocol, with its WZ splits."""
     audits = {corpus: audit for (corpus, protocol), audit in inputs.audits.items() if protocol == "original"}
     columns = [(corpus, split) for corpus in labels.corpora(audits) for split in labels.SPLITS]
-    rows = []
-    for name, (label, metric) in CARDINALITY_ROWS.items():
-        cells = []
-        for corpus, split in columns:
-            # Without a WZ set the splits themselves are what there is.
-            sizes = (audits[corpus].get("cardinality") or audits[corpus].get("splits") or {}).get(split, {})
-            paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
-            zero = name == "zero_triple_sentences"
-            of = about(corpus, "original", *(("zero", "wz") if zero else ())) if split == "test" else None
-            cells.append(Cell(sizes.get(name), 0, reported=paper, of=of))
-        rows.append(Row(label, tuple(cells)))
-    caption = "Sentences with triples and with zero triples in each split."
-    paper = (
-        "The paper counts the triples of the NYT24* validation set with, and of its test set without, repetitions "
-        "inside a sentence."
-    )
-    notes = (
+
+    def cell(name: str, metric: str, corpus: str, split: str) -> Cell:
+        # Without a WZ set the splits themselves are what there is.
+        sizes = (audits[corpus].get("cardinality") or audits[corpus].get("splits") or {}).get(split, {})
+        paper = reported.cardinality(2, corpus, PAPER_SPLITS[split], metric)
+        zero = ("zero", "wz") if name == "zero_triple_sentences" else ()
+        of = about(corpus, "original", *zero) if split == "test" else None
+        return Cell(sizes.get(name), 0, reported=paper, of=of)
+
+    return inputs.table(
+        "Sentences with triples and with zero triples in each split.",
+        [Column(labels.SPLITS[split], labels.corpus(corpus)) for corpus, split in columns],
+        [
+            Row(label, [cell(name, metric, *column) for column in columns])
+            for name, (label, metric) in CARDINALITY_ROWS.items()
+        ],
+        ("", ""),
         "A triple counts once in each sentence that holds it.",
-        not reported.CARDINALITY_DATASETS.keys().isdisjoint(audits) and paper,
+        not reported.CARDINALITY_DATASETS.keys().isdisjoint(audits)
+        and "The paper counts the triples of the NYT24* validation set with, and of its test set without, repetitions "
+        "inside a sentence.",
+        REPORTED,
+        GAPS,
     )
-    heads = [Column(labels.SPLITS[split], labels.corpus(corpus)) for corpus, split in columns]
-    return _table(inputs, "cardinality-sizes", caption, rows, "", *notes, columns=heads)
 
 
-def _audits(inputs: TableInputs) -> list[tuple[str, str]]:
-    """Return ``(corpus, protocol)`` of every audit, in the papers' order: the columns."""
-    return [
+def _table(
+    inputs: TableInputs,
+    caption: str,
+    head: str,
+    rows: list[Quantity],
+    *notes: str | bool,
+    digits: Sequence[int] = (0, 0, 0, 0, 0),
+) -> Table:
+    """Return a table with a column for each audit, in the papers' order."""
+    audits = [
         (corpus, protocol)
         for corpus in labels.corpora(corpus for corpus, _ in inputs.audits)
         for protocol in labels.ordered((p for c, p in inputs.audits if c == corpus), labels.protocol_order())
     ]
 
+    def cell(audit: tuple[str, str], row: Quantity, shown: int) -> Cell:
+        _, value, stratum, paper = row
+        printed = paper and reported.rte(paper[0], *audit, paper[1], variant=paper[2])
+        of = about(*audit, stratum) if stratum else None
+        return Cell(value(inputs.audits[audit]), shown, reported=printed, of=of)
 
-def _row(
-    inputs: TableInputs,
-    label: str,
-    value: Callable[[Audit], float | None],
-    *,
-    stratum: str,
-    paper: tuple[int, str, str] | None = None,
-    digits: int = 0,
-) -> Row:
-    """Return the row of one number of each audit.
-
-    Args:
-        inputs, label: of the table and the row.
-        value: of an audit.
-        stratum: the test sentences that the row is about; empty for other sentences.
-        paper: number of the paper's table, metric and variant beside which it stands.
-        digits: decimals shown.
-    """
-    cells = []
-    for corpus, protocol in _audits(inputs):
-        printed = paper and reported.rte(paper[0], corpus, protocol, paper[1], variant=paper[2])
-        of = about(corpus, protocol, stratum) if stratum else None
-        cells.append(Cell(value(inputs.audits[corpus, protocol]), digits, reported=printed, of=of))
-    return Row(label, tuple(cells))
-
-
-def _table(
-    inputs: TableInputs,
-    name: str,
-    caption: str,
-    rows: list[Row],
-    header: str,
-    *notes,
-    columns: list[Column] | None = None,
-) -> Table:
-    """Return a table; without columns, those of the audits."""
-    heads = [Column(labels.protocol(protocol), labels.corpus(corpus)) for corpus, protocol in _audits(inputs)]
-    cells = [cell for row in rows for cell in row.cells]
-    every = chosen(*notes, reported_note(cells), gaps_note(cells))
-    return Table(name, inputs.caption(caption), heads if columns is None else columns, rows, header, notes=every)
+    found = [
+        Row(row[0], [cell(audit, row, shown) for audit in audits]) for row, shown in zip(rows, digits, strict=False)
+    ]
+    columns = [Column(labels.protocol(protocol), labels.corpus(corpus)) for corpus, protocol in audits]
+    return inputs.table(caption, columns, found, (head, ""), *notes, REPORTED, GAPS)
 
 
 def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -232,9 +198,6 @@ def answer_cardinality(table: Table, inputs: TableInputs) -> str:
     return _answer(found, "Of the test sentences, these have nothing to extract: {}.")
 
 
-AUGMENTED, ORIGINAL = "augmented", "Original"
-
-
 def augmented_example(inputs: TableInputs) -> Table:
     """Build from the audits of augmented sets: a test sentence and its variants, with triples and their types."""
     rows = []
@@ -245,18 +208,14 @@ def augmented_example(inputs: TableInputs) -> Table:
             )
             cells = (Cell(text=shown["text"]), Cell(text=triples))
             rows.append(Row(shown["name"] or ORIGINAL, cells, labels.corpus(corpus)))
-    return Table(
-        "augmented-example",
-        inputs.caption("A test sentence and its augmented variants."),
-        [Column("Sentence"), Column("Gold triples")],
+    return inputs.table(
+        "A test sentence and its augmented variants.",
+        ["Sentence", "Gold triples"],
         rows,
-        row_header="Variant",
-        group_header="Corpus",
-        notes=(
-            "The first test sentence whose variants all differ from it and from one another.",
-            "In ss, su, us and uu the first letter is that of subjects, the second of objects: seen (s) or unseen (u) "
-            "in training. The types are those of whole triples.",
-        ),
+        ("Variant", "Corpus"),
+        "The first test sentence whose variants all differ from it and from one another.",
+        "In ss, su, us and uu the first letter is that of subjects, the second of objects: seen (s) or unseen (u) "
+        "in training. The types are those of whole triples.",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table, number
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
@@ -58,31 +58,25 @@ def is_stored(records: Iterable[Mapping[str, Any]]) -> bool:
 def efficiency(inputs: TableInputs) -> Table:
     """Build from the facts of predictions; means over seeds."""
     found = named(inputs)
-    rows = [Row(name, tuple(_cells(inputs, run, of)), labels.corpus(run.corpus)) for name, run, of in found]
+    rows = [Row(name, list(_cells(inputs, run, of)), labels.corpus(run.corpus)) for name, run, of in found]
     runs = [ScoreRow(name, run, inputs.matching) for name, run, _ in found]
-    cells = [cell for row in rows for cell in row.cells]
-    where = (
-        "with zero-triple sentences" if any(run.testing == "wz" for _, run, _ in found) else "of sentences with triples"
-    )
-    return Table(
-        "efficiency",
-        inputs.caption("What each system takes for the sentences of the original test set, beside its F1 (%)."),
-        [Column(label) for label in COLUMNS],
+    zero = any(run.testing == "wz" for _, run, _ in found)
+    where = "with zero-triple sentences" if zero else "of sentences with triples"
+    return inputs.table(
+        "What each system takes for the sentences of the original test set, beside its F1 (%).",
+        COLUMNS,
         rows,
-        row_header="System",
-        group_header="Corpus",
-        notes=chosen(
-            f"F1: on the test set {where}, {inputs.matching} matching.",
-            "Seconds are wall time of this study's own jobs, with whatever else the machine did. Programs and classes: "
-            "from their start to their last answer. Trained extractors: from reading the sentences to the last triple, "
-            "without loading the model and without training. Language models: of the run that queried them; "
-            "answers from the cache keep their time, and have none where only some were queried then.",
-            "Stored outputs were made elsewhere: nothing is known of what they took.",
-            "Money: that of the answers at the endpoint's prices, in their currency, also where the cache had them.",
-            "Peak memory: of the process (trained extractors) or of the largest process that was started (programs).",
-            gaps_note(cells),
-            *row_notes(inputs, runs, "original"),
-        ),
+        ("System", "Corpus"),
+        f"F1: on the test set {where}, {inputs.matching} matching.",
+        "Seconds are wall time of this study's own jobs, with whatever else the machine did. Programs and classes: "
+        "from their start to their last answer. Trained extractors: from reading the sentences to the last triple, "
+        "without loading the model and without training. Language models: of the run that queried them; "
+        "answers from the cache keep their time, and have none where only some were queried then.",
+        "Stored outputs were made elsewhere: nothing is known of what they took.",
+        "Money: that of the answers at the endpoint's prices, in their currency, also where the cache had them.",
+        "Peak memory: of the process (trained extractors) or of the largest process that was started (programs).",
+        GAPS,
+        *row_notes(inputs, runs, "original"),
     )
 
 

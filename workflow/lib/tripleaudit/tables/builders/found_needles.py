@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import reported
-from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen
+from tripleaudit.tables.cells import GAP, REPORTED, SMALL, Cell, Column, Row, Table, subject
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/minea.csv",)
 
-SMALL = "°"
 LITTLE = f" So few say little: a conclusion takes {FEW}."
+SMALL_NOTE = f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion."
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
@@ -52,12 +53,6 @@ def rate_of(inputs: TableInputs, run: RunKey, metric: str, by: str, of: str = "a
     """Return one measured share of needles, marked where they are too few for a conclusion."""
     cell = cell_of(inputs, run, metric, inputs.digits(3), of=of, by=by)
     return replace(cell, mark=cell.mark + SMALL) if cell.cases is not None and cell.cases < FEW else cell
-
-
-def small_note(rows: Sequence[Row]) -> str:
-    """Explain the mark, where there is one."""
-    marked = any(SMALL in cell.mark for row in rows for cell in row.cells)
-    return f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion." if marked else ""
 
 
 def strata_of(inputs: TableInputs, run: RunKey, metric: str) -> list[str]:
@@ -99,26 +94,22 @@ def minea(inputs: TableInputs) -> Table:
     ]
     hidden = [(run.extractor, cell_of(inputs, run, "displaced", by="n").value) for run in runs]
     displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
-    return Table(
-        "minea",
-        inputs.caption("MINEA: share of infused needles that the best criterion finds, by entity type and overall."),
-        [Column(text) for text in ("MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA")],
+    return inputs.table(
+        "MINEA: share of infused needles that the best criterion finds, by entity type and overall.",
+        ["MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA"],
         rows,
-        row_header="Entity type",
-        group_header="Model",
-        notes=chosen(
-            "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
-            "needles. “Any criterion” counts needles that at least one criterion finds.",
-            any(row.cells[3].value is not None for row in rows)
-            and "False positives: the best criterion, on the same documents without needles.",
-            bool(displaced)
-            and f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}.",
-            bool(runs) and _origins(inputs, runs[0]),
-            MINEA_INTERVAL,
-            small_note(rows),
-            coverage_note(inputs, runs),
-            PRIVATE,
-        ),
+        ("Entity type", "Model"),
+        "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
+        "needles. “Any criterion” counts needles that at least one criterion finds.",
+        any(row.cells[3].value is not None for row in rows)
+        and "False positives: the best criterion, on the same documents without needles.",
+        bool(displaced)
+        and f"Names found in the untouched documents that the needles displaced: {'; '.join(displaced)}.",
+        bool(runs) and _origins(inputs, runs[0]),
+        MINEA_INTERVAL,
+        SMALL_NOTE,
+        coverage_note(inputs, runs),
+        PRIVATE,
     )
 
 
@@ -134,9 +125,7 @@ def _origins(inputs: TableInputs, run: RunKey) -> str:
     return (
         f"Needles: {count.get('wanted')} wanted, {count.get('generated')} invented by the generating model, "
         f"{count.get('from_templates')} from templates, {count['infused']} infused."
-        + types
-        * ("discovered_types" in count)
-    )
+    ) + types * ("discovered_types" in count)
 
 
 def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
@@ -164,35 +153,29 @@ def needle_criteria(inputs: TableInputs) -> Table:
         for stratum in strata_of(inputs, run, "needles"):
             if stratum.startswith("group:"):
                 continue
-            found = {criterion: rate_of(inputs, run, "rate", criterion, stratum) for criterion in criteria}
-            best = max((cell.value for cell in found.values() if cell.value), default=None)
+            rates = {criterion: rate_of(inputs, run, "rate", criterion, stratum) for criterion in criteria}
+            best = max((cell.value for cell in rates.values() if cell.value), default=None)
             cells = [
                 replace(
                     cell,
                     bold=best is not None and cell.value == best and stratum != "all",
                     reported=printed(5, stratum, f"criterion_{criterion}"),
                 )
-                for criterion, cell in found.items()
+                for criterion, cell in rates.items()
             ]
             cells.append(cell_of(inputs, run, "needles", of=stratum))
-            name = "All needles" if stratum == "all" else stratum
-            rows.append(Row(name, tuple(cells), group_of(run, runs)))
-    reported_there = any(cell.reported is not None for row in rows for cell in row.cells)
-    return Table(
-        "needle-criteria",
-        inputs.caption("Criteria by which needles are found: share of the needles of each entity type."),
-        [*(Column(criterion_label(criterion), "Criterion") for criterion in criteria), Column("Needles")],
+            rows.append(Row("All needles" if stratum == "all" else stratum, cells, group_of(run, runs)))
+    return inputs.table(
+        "Criteria by which needles are found: share of the needles of each entity type.",
+        [*(Column(criterion_label(criterion), "Criterion") for criterion in criteria), "Needles"],
         rows,
-        row_header="Entity type",
-        group_header="Model",
-        notes=chosen(
-            CRITERIA_NOTE,
-            "Bold: the type's best criterion, whose rate is its MINEA.",
-            WILSON,
-            small_note(rows),
-            coverage_note(inputs, runs),
-            reported_there and f"{REPORTED} {PRIVATE}",
-        ),
+        ("Entity type", "Model"),
+        CRITERIA_NOTE,
+        "Bold: the type's best criterion, whose rate is its MINEA.",
+        WILSON,
+        SMALL_NOTE,
+        coverage_note(inputs, runs),
+        f"{REPORTED} {PRIVATE}",
     )
 
 
@@ -207,7 +190,7 @@ def needle_example(inputs: TableInputs) -> Table:
     criteria = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
     rows: list[Row] = []
     total = 0
-    known = {run.extractor: {**run._asdict(), "matching": "", "metric": ""} for run in runs_of(inputs, "needles")}
+    known = {run.extractor: subject(run._asdict()) for run in runs_of(inputs, "needles")}
     for path in inputs.files.get("criteria", []):
         found = [row for _, row in read_jsonl(path)]
         total += len(found)
@@ -215,25 +198,20 @@ def needle_example(inputs: TableInputs) -> Table:
         group = path.parent.name if len(inputs.files["criteria"]) > 1 else ""
         for row in found[:SHOWN]:
             of = {**known[path.parent.name], "stratum": str(row["type"])} if path.parent.name in known else None
-            cells = tuple(_cell(row.get(criterion), of) for criterion in criteria)
+            cells = [
+                Cell(text=GAP) if row.get(criterion) is None else Cell(float(bool(row[criterion])), 0, of=of)
+                for criterion in criteria
+            ]
             rows.append(Row(f"{row['type']}: {row['name']}", cells, group))
-    return Table(
-        "needle-example",
-        inputs.caption("Criteria of single needles: 1 where the needle counts as found."),
+    return inputs.table(
+        "Criteria of single needles: 1 where the needle counts as found.",
         [Column(criterion_label(criterion), "Criterion") for criterion in criteria],
         rows,
-        row_header="Needle",
-        group_header="Model",
-        notes=chosen(
-            CRITERIA_NOTE,
-            f"{len(rows)} of {total} needles, those whose criteria disagree first." if total > len(rows) else "",
-            "–: not queried." if any(cell.text == "–" for row in rows for cell in row.cells) else "",
-        ),
+        ("Needle", "Model"),
+        CRITERIA_NOTE,
+        total > len(rows) and f"{len(rows)} of {total} needles, those whose criteria disagree first.",
+        f"{GAP}: not queried.",
     )
-
-
-def _cell(value: bool | None, of: Mapping[str, str] | None) -> Cell:
-    return Cell(text="–") if value is None else Cell(float(bool(value)), 0, of=of)
 
 
 def llm_comparison(inputs: TableInputs) -> Table:
@@ -253,21 +231,17 @@ def llm_comparison(inputs: TableInputs) -> Table:
             found = round(float(value) * 187)
             cells = (Cell(float(value), digits), Cell(found, 0), Cell(187, 0), Cell(text=""))
             rows.append(Row(key[3], cells, "Paper"))
-    return Table(
-        "llm-comparison",
-        inputs.caption("Language models compared by MINEA, all needles together."),
-        [Column(text) for text in ("MINEA", "Found", "Needles", "Coverage")],
+    return inputs.table(
+        "Language models compared by MINEA, all needles together.",
+        ["MINEA", "Found", "Needles", "Coverage"],
         rows,
-        row_header="Model",
-        group_header="Source",
-        notes=chosen(
-            "Found: needles that the best criterion of their type finds. Models of this study extract the same "
-            "documents with the same needles, prompts and limits.",
-            MINEA_INTERVAL,
-            small_note(rows),
-            coverage_note(inputs, runs),
-            PRIVATE,
-        ),
+        ("Model", "Source"),
+        "Found: needles that the best criterion of their type finds. Models of this study extract the same "
+        "documents with the same needles, prompts and limits.",
+        MINEA_INTERVAL,
+        SMALL_NOTE,
+        coverage_note(inputs, runs),
+        PRIVATE,
     )
 
 
@@ -320,7 +294,7 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
 def answer_needle_example(table: Table, inputs: TableInputs) -> str:
     counted = []
     for place, column in enumerate(table.columns):
-        if found := [row.cells[place].value for row in table.rows if row.cells[place].value is not None]:
+        if found := [value for row in table.rows if (value := row.cells[place].value) is not None]:
             counted.append(f"{column.label} {int(sum(found))} of {len(found)}")
     return f"Of the needles shown, the criteria count as found: {', '.join(counted)}." if counted else NOT_MEASURED
 
@@ -336,42 +310,35 @@ def _has_models(study) -> bool:
     return bool(study.config["needles"].get("models"))
 
 
-MINEA = TableSpec(
+about_needles = partial(TableSpec, needs="needles", possible=_has_models)
+MINEA = about_needles(
     name="minea",
     order=24,
     build=minea,
-    needs="needles",
-    possible=_has_models,
     question="How many entities of a document does a model find, measured by needles put into it?",
     answer=answer_minea,
     glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
-NEEDLE_CRITERIA = TableSpec(
+NEEDLE_CRITERIA = about_needles(
     name="needle-criteria",
     order=25,
     build=needle_criteria,
-    needs="needles",
-    possible=_has_models,
     question="How much does the rule for “found” decide about the result?",
     answer=answer_criteria,
     glance=None,
 )
-NEEDLE_EXAMPLE = TableSpec(
+NEEDLE_EXAMPLE = about_needles(
     name="needle-example",
     order=26,
     build=needle_example,
-    needs="needles",
-    possible=_has_models,
     question="What does a needle look like, and what was made of it?",
     answer=answer_needle_example,
     glance=None,
 )
-LLM_COMPARISON = TableSpec(
+LLM_COMPARISON = about_needles(
     name="llm-comparison",
     order=29,
     build=llm_comparison,
-    needs="needles",
-    possible=_has_models,
     question="How do language models compare with one another?",
     answer=answer_comparison,
     glance=None,

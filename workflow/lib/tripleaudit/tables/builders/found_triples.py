@@ -7,14 +7,14 @@ from tripleaudit.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.builders.found_needles import (
     MINEA_INTERVAL,
+    SMALL_NOTE,
     cell_of,
     rate_of,
     runs_of,
     shares,
-    small_note,
     strata_of,
 )
-from tripleaudit.tables.cells import Column, Row, Table, chosen
+from tripleaudit.tables.cells import Column, Row, Table
 from tripleaudit.tables.gates import doubt_of_training, sentences
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
@@ -35,24 +35,20 @@ def triple_needles(inputs: TableInputs) -> Table:
             rows.append(Row(_name(stratum), cells, _system(run)))
     extra = [(_system(run), cell_of(inputs, run, "spurious", 3)) for run in runs]
     spurious = [f"{name} {cell.shown}" for name, cell in extra if cell.shown]
-    return Table(
-        "triple-needles",
-        inputs.caption("MINEA of triples: share of infused triples that an extractor finds."),
-        [Column("MINEA"), *(Column(text, "Criterion") for text in CRITERIA.values()), Column("Needles")],
+    return inputs.table(
+        "MINEA of triples: share of infused triples that an extractor finds.",
+        ["MINEA", *(Column(text, "Criterion") for text in CRITERIA.values()), "Needles"],
         rows,
-        row_header="Needles",
-        group_header="Extractor",
-        notes=chosen(
-            "A triple counts as found if the predictions for its document hold it. Exact: all three equal; partial: "
-            "relation and last words of the entities equal; as words: equal without case, articles and separators; "
-            "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
-            "Positions divide the documents into equal parts, the first one at the beginning.",
-            f"Triples predicted for each record without a needle: {'; '.join(spurious)}." if spurious else "",
-            MINEA_INTERVAL,
-            small_note(rows),
-            "This measure is the project's own; no paper reports it.",
-            *_failed(inputs),
-        ),
+        ("Needles", "Extractor"),
+        "A triple counts as found if the predictions for its document hold it. Exact: all three equal; partial: "
+        "relation and last words of the entities equal; as words: equal without case, articles and separators; "
+        "pair only: both entities, whatever the relation. MINEA: the best of the first three by relation.",
+        "Positions divide the documents into equal parts, the first one at the beginning.",
+        bool(spurious) and f"Triples predicted for each record without a needle: {'; '.join(spurious)}.",
+        MINEA_INTERVAL,
+        SMALL_NOTE,
+        "This measure is the project's own; no paper reports it.",
+        *_failed(inputs),
     )
 
 

@@ -1,21 +1,20 @@
 """The tables about other test sets than the original one (rte-generalization, tables 3 to 5)."""
 
 from dataclasses import replace
+from functools import partial
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of
 from tripleaudit.tables.grid import (
-    PERCENT,
-    PRF,
     STRATA_NOTE,
     ScoreColumn,
     ScoreRow,
     compared,
     extractor_rows,
+    prf_columns,
     row_notes,
-    score_grid,
     score_table,
     strata_columns,
 )
@@ -28,14 +27,13 @@ def rearranged(inputs: TableInputs) -> Table:
     """Each extractor is trained and tested on either split."""
     columns = strata_columns("Original") + strata_columns("Rearranged", lambda run: run._replace(protocol="rearranged"))
     caption = "Results (%) on the original and the rearranged data sets."
-    return compared(inputs, "rearranged", caption, columns, reported.in_rte(3), "rearranged")
+    return compared(inputs, caption, columns, reported.in_rte(3), "rearranged")
 
 
 def augmented(inputs: TableInputs) -> Table:
     """Trained on the original split, tested on its augmented test set."""
-    columns = [ScoreColumn(label, metric) for metric, label in PRF]
     caption = "Results (%) on the augmented test sets, trained on the original split."
-    return compared(inputs, "augmented", caption, columns, reported.in_rte(5), "augmented")
+    return compared(inputs, caption, prf_columns(), reported.in_rte(5), "augmented")
 
 
 def sifted(inputs: TableInputs) -> Table:
@@ -47,13 +45,11 @@ def sifted(inputs: TableInputs) -> Table:
     found = sorted({run.protocol for run in inputs.scores.runs if run.protocol.startswith("sift-")})
     protocols = labels.ordered({"original", *found}, labels.protocol_order())
     wide = extractor_rows(inputs, found)
-    corpora = list(dict.fromkeys(row.run.corpus for row in wide))
+    corpora = dict.fromkeys(row.run.corpus for row in wide)
     columns = [
         column
         for corpus in corpora
-        for column in strata_columns(
-            labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus), False
-        )
+        for column in strata_columns(labels.corpus(corpus), lambda run, own=corpus: run._replace(corpus=own), False)
     ]
     methods = list(dict.fromkeys((row.run.extractor, row.run.noise) for row in wide))
     rows = [
@@ -68,23 +64,19 @@ def sifted(inputs: TableInputs) -> Table:
         for protocol in protocols
         for noise in (noise for name, noise in methods if name == extractor)
     ]
-    grid = score_grid(inputs, rows, columns, reported=_reported_sifted, **PERCENT)
-    for row, cells in zip(rows, grid, strict=True):
-        if row.run.noise == "noising":
-            cells[:] = [_with_change(inputs, row, *pair) for pair in zip(columns, cells, strict=True)]
-    noised = any(row.run.noise == "noising" for row in rows)
     return score_table(
-        "sifted",
-        inputs.caption("F1 and type F1 (%) on the original and the overlap-sifted data sets."),
+        inputs,
+        "F1 and type F1 (%) on the original and the overlap-sifted data sets.",
         rows,
         columns,
-        grid,
-        inputs.matching,
         STRATA_NOTE,
-        "+EN: trained with Entity Noising; in parentheses the change against the row without." if noised else "",
-        "The mark for the winner compares all methods on one data set." if len(rows) > 1 else "",
+        "+EN: trained with Entity Noising; in parentheses the change against the row without."
+        * any(row.run.noise == "noising" for row in rows),
+        "The mark for the winner compares all methods on one data set." * (len(rows) > 1),
         *row_notes(inputs, rows, *protocols),
         heads=("Data set", "Method"),
+        reported=_reported_sifted,
+        change=partial(_with_change, inputs),
     )
 
 
@@ -94,25 +86,23 @@ def _reported_sifted(row: ScoreRow, column: ScoreColumn) -> str | None:
 
 
 def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
-    run, metric = column.of(row.run), reported.METRICS[column.metric if column.stratum == "all" else column.stratum]
+    run, stratum = column.of(row.run), column.stratum
+    if run.noise == "none":
+        return cell
     change = inputs.scores.difference(
-        run, run._replace(noise="none"), column.metric, stratum=column.stratum, matching=row.matching
+        run, run._replace(noise="none"), column.metric, stratum=stratum, matching=row.matching
     )
     paper = None
     if cell.reported is not None:
-        variant = "entity noising minus baseline"
+        metric, variant = reported.METRICS[stratum if stratum != "all" else "f1"], "entity noising minus baseline"
         paper = reported.rte(4, run.corpus, run.protocol, metric, model=run.extractor, variant=variant)
     # the change rests on both trainings
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)
 
 
 def answer_rearranged(table: Table, inputs: TableInputs) -> str:
-    pairs = pairs_of(
-        table.find(metric="f1", stratum="all"),
-        {"protocol": "original"},
-        {"protocol": "rearranged"},
-        inputs=inputs,
-    )
+    cells = table.find(metric="f1", stratum="all")
+    pairs = pairs_of(cells, {"protocol": "original"}, {"protocol": "rearranged"}, inputs=inputs)
     return contrast(pairs, "on the original split", "on the rearranged split")
 
 

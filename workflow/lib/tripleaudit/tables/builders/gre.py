@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, reported_note
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, doubt_of_training, leader, sentences, several
 from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
@@ -192,55 +192,49 @@ JUDGES_NOTE = (
 )
 
 
-def notes_of(cells: Iterable[Cell], *first: str) -> tuple[str, ...]:
-    """Return the given notes and those that the cells call for."""
-    cells = list(cells)
-    return chosen(
-        *first,
+def notes_of(rows: Iterable[Row]) -> list[str | bool]:
+    """Return the notes that the cells call for."""
+    cells = [cell for row in rows for cell in row.cells]
+    return [
         any(cell.low is not None for cell in cells)
         and "[low, high] is the 95 % percentile bootstrap interval over texts.",
         any(cell.seeds > 1 for cell in cells) and "Several runs of a system: mean ± sample standard deviation.",
-        reported_note(cells),
-        gaps_note(cells),
-    )
+        REPORTED,
+        GAPS,
+    ]
 
 
-def build_level(name: str, level: str, inputs: TableInputs) -> Table:
+def build_level(level: str, inputs: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
     runs = runs_of(inputs, level)
     corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
-    mode = mode_of(inputs, runs)
-    shown = [*SIZES, *SCORES, COVERAGE]
-    shown += [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
-    judges = judges_of(inputs, runs)
-    shown += judges
-    rows: dict[tuple, dict[str, RunKey]] = {}
+    mode, judges = mode_of(inputs, runs), judges_of(inputs, runs)
+    answers = [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
+    shown = [*SIZES, *SCORES, COVERAGE, *answers, *judges]
+    by_system: dict[tuple, dict[str, RunKey]] = {}
     for run in sorted(runs, key=system_order):
-        rows.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
-    table_rows = []
-    for (_, label), by_corpus in rows.items():
-        cells = [
-            replace(cell_of(inputs, run, metric, mode), reported=run and printed(run, metric))
-            for run in map(by_corpus.get, corpora)
-            for metric in shown
-        ]
-        table_rows.append(Row(label, tuple(cells)))
-    return Table(
-        name,
-        inputs.caption(f"GREScores of generative extraction, {level} level."),
+        by_system.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
+    rows = [
+        Row(label, [_cell(inputs, found.get(corpus), metric, mode) for corpus in corpora for metric in shown])
+        for (_, label), found in by_system.items()
+    ]
+    return inputs.table(
+        f"GREScores of generative extraction, {level} level.",
         [Column(metric.label, dataset(corpus)) for corpus in corpora for metric in shown],
-        table_rows,
-        row_header="System",
-        group_header="Data set",
-        notes=notes_of(
-            (c for row in table_rows for c in row.cells),
-            SCORES_NOTE,
-            MODE_NOTES[mode],
-            ANSWERS_NOTE if any(metric in shown for metric in ANSWERS) else "",
-            JUDGES_NOTE if judges else "",
-            *_notes_on_systems(inputs, runs),
-        ),
+        rows,
+        ("System", "Data set"),
+        SCORES_NOTE,
+        MODE_NOTES[mode],
+        bool(answers) and ANSWERS_NOTE,
+        bool(judges) and JUDGES_NOTE,
+        *_notes_on_systems(inputs, runs),
+        *notes_of(rows),
     )
+
+
+def _cell(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str, strategy: bool = False) -> Cell:
+    """Return a cell with what the paper prints."""
+    return replace(cell_of(inputs, run, metric, mode), reported=run and printed(run, metric, strategy))
 
 
 def _notes_on_systems(inputs: TableInputs, runs: Iterable[RunKey]) -> list[str]:
@@ -272,30 +266,23 @@ def hard_matching(inputs: TableInputs) -> Table:
     for corpus in corpora:
         mine = [run for run in runs if run.corpus == corpus]
         for run in sorted(mine, key=lambda run: (list(SETTINGS).index(parts(run)[1]), system_order(run))):
-            gold = run.extractor == GROUND_TRUTH
-            cells = []
-            for metric, group in columns:
-                shown = None if gold and group else run
-                value = shown and printed(shown, metric, strategy=True)
-                cells.append(replace(cell_of(inputs, shown, metric, mode), reported=value))
-            setting = SETTINGS[parts(run)[1]]
+            gold, setting = run.extractor == GROUND_TRUTH, SETTINGS[parts(run)[1]]
+            cells = [
+                _cell(inputs, None if gold and group else run, metric, mode, strategy=True) for metric, group in columns
+            ]
             label = setting if gold else f"{setting}: {label_of(run, with_setting=False)}"
-            rows.append(Row(label, tuple(cells), dataset(corpus)))
-    return Table(
-        "gre-hard-matching",
-        inputs.caption("Extraction strategies under hard matching (%)."),
+            rows.append(Row(label, cells, dataset(corpus)))
+    return inputs.table(
+        "Extraction strategies under hard matching (%).",
         [Column(metric.label, group) for metric, group in columns],
         rows,
-        row_header="Setting",
-        group_header="Data set",
-        notes=notes_of(
-            (cell for row in rows for cell in row.cells),
-            "Micro: sets of triples, case and underscores ignored, every text counts. As published: means of per-text "
-            "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
-            "so read them with the coverage (Cov.: texts with at least one triple).",
-            "The paper's CDR values come from an older gold file." if "cdr" in corpora else "",
-            *_notes_on_systems(inputs, runs),
-        ),
+        ("Setting", "Data set"),
+        "Micro: sets of triples, case and underscores ignored, every text counts. As published: means of per-text "
+        "scores over the texts with a prediction and gold triples, repeats counted; an empty answer is left out, "
+        "so read them with the coverage (Cov.: texts with at least one triple).",
+        "cdr" in corpora and "The paper's CDR values come from an older gold file.",
+        *_notes_on_systems(inputs, runs),
+        *notes_of(rows),
     )
 
 
@@ -352,7 +339,7 @@ LEVELS = tuple(
     TableSpec(
         name=f"gre-{level}",
         order=order,
-        build=partial(build_level, f"gre-{level}", level),
+        build=partial(build_level, level),
         needs="gre",
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",

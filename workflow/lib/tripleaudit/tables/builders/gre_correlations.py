@@ -7,7 +7,7 @@ import numpy as np
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, cell_of, dataset, mode_of, parts, runs_of
-from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED, sentences
 from tripleaudit.tables.inputs import TableInputs
 
@@ -22,24 +22,21 @@ def build(inputs: TableInputs) -> Table:
     values = {metric: [cell_of(inputs, run, metric, mode).value for run in runs] for metric in shown}
     sets = [run.corpus for run in runs]
     rows = [
-        Row(one.label, tuple(_cell(values[one], values[other], sets) if one != other else Cell() for other in shown))
+        Row(one.label, [_cell(values[one], values[other], sets) if one != other else Cell() for other in shown])
         for one in SCORES
     ]
     named = ", ".join(dataset(name) for name in dict.fromkeys(sets))
-    return Table(
-        "gre-correlations",
-        inputs.caption("Correlations of GREScores and lengths over systems."),
-        [Column(metric.label) for metric in shown],
+    return inputs.table(
+        "Correlations of GREScores and lengths over systems.",
+        [metric.label for metric in shown],
         rows,
-        row_header="Score",
-        notes=(
-            f"Pearson's correlation over {len(runs)} rows of open extraction ({named}), ground truth aside; each value "
-            "is its distance from the mean of its data set, whose levels differ. [low, high] is the 95 % interval by "
-            f"Fisher's transformation, with a degree of freedom less for each data set. A pair with fewer than {LEAST} "
-            "such degrees has a gap; a system without a score is left out where it is needed.",
-            "The rows of one system on several data sets are no independent systems, so that the intervals are too "
-            "narrow rather than too wide.",
-        ),
+        ("Score", ""),
+        f"Pearson's correlation over {len(runs)} rows of open extraction ({named}), ground truth aside; each value "
+        "is its distance from the mean of its data set, whose levels differ. [low, high] is the 95 % interval by "
+        f"Fisher's transformation, with a degree of freedom less for each data set. A pair with fewer than {LEAST} "
+        "such degrees has a gap; a system without a score is left out where it is needed.",
+        "The rows of one system on several data sets are no independent systems, so that the intervals are too "
+        "narrow rather than too wide.",
     )
 
 

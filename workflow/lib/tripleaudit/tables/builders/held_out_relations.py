@@ -4,18 +4,9 @@ from tripleaudit.descriptors import EXTRACTORS, Headline, TableSpec
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.cells import Cell, Table, subject
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, leader, sentences
-from tripleaudit.tables.grid import (
-    PERCENT,
-    PRF,
-    ScoreColumn,
-    ScoreRow,
-    extractor_rows,
-    row_notes,
-    score_grid,
-    score_table,
-)
+from tripleaudit.tables.grid import ScoreColumn, ScoreRow, extractor_rows, prf_columns, row_notes, score_table
 from tripleaudit.tables.inputs import TableInputs
 
 CANNOT = "0: cannot name them"
@@ -24,30 +15,28 @@ CANNOT = "0: cannot name them"
 def unseen_relations(inputs: TableInputs) -> Table:
     """Every system of the study; what was trained on its relations as weights has zeros without being run."""
     rows = _rows(inputs)
-    columns = [ScoreColumn(label, metric) for metric, label in PRF]
-    grid = score_grid(inputs, rows, columns, **PERCENT)
-    for row, cells in zip(rows, grid, strict=True):
-        if not _can_name(row.run.extractor):
-            of = {**row.run._asdict(), "stratum": "all", "matching": row.matching, "metric": "f1"}
-            cells[:] = [Cell(text="0"), Cell(text="0"), Cell(text=CANNOT, of=of)]
     named = [row for row in rows if _can_name(row.run.extractor)]
     return score_table(
-        "unseen-relations",
-        inputs.caption("Results (%) on triples of relations that were held out of training."),
+        inputs,
+        "Results (%) on triples of relations that were held out of training.",
         rows,
-        columns,
-        grid,
-        inputs.matching,
+        prf_columns(),
         "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of the "
         "test sentences that have any. Systems are told the held-out relations and no others, by name or, where the "
         "study describes them, by description.",
         "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it was "
-        "not run."
-        if len(named) < len(rows)
-        else "",
+        "not run." * (len(named) < len(rows)),
         *row_notes(inputs, named, NAME),
         heads=("System", "Corpus"),
+        change=_of_who_cannot,
     )
+
+
+def _of_who_cannot(row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
+    if _can_name(row.run.extractor):
+        return cell
+    of = subject(row.run._asdict(), matching=row.matching, metric="f1")
+    return Cell(text=CANNOT, of=of) if column.metric == "f1" else Cell(text="0")
 
 
 def _can_name(extractor: str) -> bool:

@@ -10,7 +10,7 @@ from tripleaudit.descriptors import TableSpec
 from tripleaudit.scoring.bootstrap import difference_intervals, intervals
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note, number
+from tripleaudit.tables.cells import GAPS, Cell, Column, Row, Table, number
 from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
 
@@ -90,32 +90,27 @@ def completion(inputs: TableInputs) -> Table:
                 cells.append(Cell.mean([] if share is None else [share], bound, cases=probe.sentences))
             if kind == "emitted":
                 cells += [probe.difference(kind), Cell(p if probe.triples else None, 4)]
-        rows.append(Row(probe.name, tuple(cells), labels.corpus(probe.keys["corpus"])))
-    every = [cell for row in rows for cell in row.cells]
+        rows.append(Row(probe.name, cells, labels.corpus(probe.keys["corpus"])))
     emitted, known = LABELS.values()
     columns = [Column("Sentences"), Column("Triples")]
     columns += [Column(label, emitted) for label in ("Original", "Augmented", "Difference", "p")]
     columns += [Column(label, known) for label in ("Original", "Augmented")]
-    return Table(
-        "completion",
-        inputs.caption("Triples (%) that a language model names when the half with one of their entities is hidden."),
+    return inputs.table(
+        "Triples (%) that a language model names when the half with one of their entities is hidden.",
         columns,
         rows,
-        row_header="System",
-        group_header="Corpus",
-        notes=chosen(
-            "A system is shown the first half of a sentence and the relations of the corpus. Of a triple that counts, "
-            "one entity is shown and the name of the other is not; it is emitted if all three strings are right.",
-            "Augmented: the same triples of the same sentences with other names, each as often as it has a variant in "
-            "which both names are others and one is hidden, too. Nobody has memorised these, so the difference is the "
-            "evidence, in percentage points with the 95 % bootstrap interval over sentences; p: of the paired "
-            "randomisation test, Holm-corrected over the rows.",
-            f"{known}: the same triples completed by what most training sentences have beside the shown entity and "
-            "the gold relation.",
-            *(_left_out(probe) for probe in found),
-            *_failed(inputs),
-            gaps_note(every),
-        ),
+        ("System", "Corpus"),
+        "A system is shown the first half of a sentence and the relations of the corpus. Of a triple that counts, "
+        "one entity is shown and the name of the other is not; it is emitted if all three strings are right.",
+        "Augmented: the same triples of the same sentences with other names, each as often as it has a variant in "
+        "which both names are others and one is hidden, too. Nobody has memorised these, so the difference is the "
+        "evidence, in percentage points with the 95 % bootstrap interval over sentences; p: of the paired "
+        "randomisation test, Holm-corrected over the rows.",
+        f"{known}: the same triples completed by what most training sentences have beside the shown entity and "
+        "the gold relation.",
+        *(_left_out(probe) for probe in found),
+        *_failed(inputs),
+        GAPS,
     )
 
 

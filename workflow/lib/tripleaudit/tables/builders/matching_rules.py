@@ -4,11 +4,13 @@ Results of papers that count by different rules cannot be compared (Taillé et a
 choice of a rule changes.
 """
 
+from functools import partial
+
 from tripleaudit.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
-from tripleaudit.tables.cells import Column, Table
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of
-from tripleaudit.tables.grid import SETS_NOTE, as_rows, extractor_rows, notes, row_notes
+from tripleaudit.tables.grid import SETS_NOTE, ScoreColumn, ScoreRow, extractor_rows, row_notes, score_table
 from tripleaudit.tables.inputs import TableInputs
 
 OFFSETS = "exact-span"
@@ -19,22 +21,20 @@ def matching_rules(inputs: TableInputs) -> Table:
     rows = extractor_rows(inputs, ("original",))
     measured = {rule for row in rows for rule in inputs.scores.matchings(row.run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
-    digits = inputs.digits(1)
-    grid = [[inputs.scores.cell(row.run, "f1", matching=rule, digits=digits) for rule in rules] for row in rows]
-    return Table(
-        "matching-rules",
-        inputs.caption("F1 (%) on the original test sets by rule about when a triple is correct."),
-        [Column(rule) for rule in rules],
-        as_rows(rows, grid),
-        row_header="Method",
-        group_header="Corpus",
-        notes=notes(
-            (one for cells in grid for one in cells),
-            None,
-            SETS_NOTE,
-            *(f"{rule}: {MATCHINGS[rule].note}" for rule in rules),
-            *row_notes(inputs, rows, "original"),
-        ),
+
+    def cell(row: ScoreRow, rule: str) -> Cell:
+        return inputs.scores.cell(row.run, "f1", matching=rule, digits=inputs.digits(1))
+
+    return score_table(
+        inputs,
+        "F1 (%) on the original test sets by rule about when a triple is correct.",
+        rows,
+        [ScoreColumn(rule, cell=partial(cell, rule=rule)) for rule in rules],
+        SETS_NOTE,
+        *(f"{rule}: {MATCHINGS[rule].note}" for rule in rules),
+        *row_notes(inputs, rows, "original"),
+        heads=("Method", "Corpus"),
+        ruled=False,
     )
 
 

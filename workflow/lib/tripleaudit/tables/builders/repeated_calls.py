@@ -16,7 +16,7 @@ from tripleaudit.tables.builders.found_needles import (
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import REPORTED, Cell, Column, Row, Table, chosen, number
+from tripleaudit.tables.cells import GAP, REPORTED, Cell, Column, Row, Table, number
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, several
 from tripleaudit.tables.inputs import RunKey, TableInputs
 
@@ -34,7 +34,7 @@ def lost_in_the_middle(inputs: TableInputs) -> Table:
             cell_of(inputs, run, "redundancy", digits, of=part) if part in own else Cell(text="")
             for part in map(str, range(1, parts + 1))
         ]
-        rows.append(Row(model_label(run, runs), tuple(cells), "This study"))
+        rows.append(Row(model_label(run, runs), cells, "This study"))
         empty = sum(cell_of(inputs, run, "empty", of=part).value or 0 for part in own)
         restarted, documents = (int(cell_of(inputs, run, name).value or 0) for name in ("restarted", "documents"))
         remarks.append(
@@ -43,45 +43,34 @@ def lost_in_the_middle(inputs: TableInputs) -> Table:
             "a new thread without history answered them."
         )
     paper = [printed(1, "key='name'", "redundancy", f"part {n} of {PAPER_PARTS}") for n in range(1, parts + 1)]
-    cells = tuple(Cell(float(value), digits) if value else Cell(text="") for value in paper)
+    cells = [Cell(float(value), digits) if value else Cell(text="") for value in paper]
     rows.append(Row("gpt-4-1106-preview", cells, "Paper"))
-    return Table(
-        "lost-in-the-middle",
-        inputs.caption(
-            "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
-            "extracted from it before."
-        ),
+    return inputs.table(
+        "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
+        "extracted from it before.",
         [Column(str(part), "Part") for part in range(1, parts + 1)],
         rows,
-        row_header="Model",
-        group_header="Source",
-        notes=chosen(
-            "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
-            "from the same state of the thread; a model that uses its history returns little that is old.",
-            *remarks,
-            coverage_note(inputs, runs),
-            PRIVATE,
-        ),
+        ("Model", "Source"),
+        "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
+        "from the same state of the thread; a model that uses its history returns little that is old.",
+        *remarks,
+        coverage_note(inputs, runs),
+        PRIVATE,
     )
 
 
-# metric in the scores file -> label, whether high is better, variant and metric in the paper's table
+# metric in the scores file -> whether high is better, variant in the paper's table (None for no such metric)
 SCORES = {
-    "semantic_similarity": ("semantic similarity", True, "", "semantic_similarity"),
-    "relevance": ("relevance", True, "", "relevance"),
-    "relevance_spread": ("relevance spread", False, "", "relevance_spread"),
-    "redundancy_avoidance(0.2)": ("redundancy avoidance (0.2)", True, "threshold 0.2", "redundancy_avoidance"),
-    "redundancy_avoidance(0.1)": ("redundancy avoidance (0.1)", True, "threshold 0.1", "redundancy_avoidance"),
-    "redundancy_avoidance(0.5,name)": (
-        "redundancy avoidance (0.5, name)",
-        True,
-        "threshold 0.5 on 'name'",
-        "redundancy_avoidance",
-    ),
-    "bias_avoidance": ("bias avoidance", True, "", "bias_avoidance"),
-    "supported_values": ("supported values", True, None, None),
-    "incompleteness": ("incompleteness", False, "", "incompleteness"),
-    "suswir": ("SUSWIR", True, None, None),
+    "semantic_similarity": (True, ""),
+    "relevance": (True, ""),
+    "relevance_spread": (False, ""),
+    "redundancy_avoidance(0.2)": (True, "threshold 0.2"),
+    "redundancy_avoidance(0.1)": (True, "threshold 0.1"),
+    "redundancy_avoidance(0.5,name)": (True, "threshold 0.5 on 'name'"),
+    "bias_avoidance": (True, ""),
+    "supported_values": (True, None),
+    "incompleteness": (False, ""),
+    "suswir": (True, None),
 }
 GAIN = 0.01  # a smaller relative improvement counts as stagnation
 
@@ -92,7 +81,7 @@ def iterations(inputs: TableInputs) -> Table:
     steps = sorted({step for run in runs for step in strata_of(inputs, run, "entities")}, key=int)
     for run in runs:
         entities = [cell_of(inputs, run, "entities", 1, of=step) for step in steps]
-        for metric, (name, high, variant, paper) in SCORES.items():
+        for metric, (high, variant) in SCORES.items():
             cells = [cell_of(inputs, run, metric, digits, of=step) for step in steps]
             values = [cell.value for cell in cells]
             turn = turning_point(values, high)
@@ -100,38 +89,35 @@ def iterations(inputs: TableInputs) -> Table:
             many = [(cell.value or 0) > 1 for cell in entities]
             known = [value for value, repeatable in zip(values, many, strict=True) if repeatable and value is not None]
             best = (max if high else min)(known) if len(set(known)) > 1 else None
+            paper = metric.partition("(")[0]
             cells = [
                 replace(
                     cell,
                     bold=cell.value is not None and cell.value == best,
-                    reported=paper and printed(2, variant, paper, f"{step} iterations"),
+                    reported=None if variant is None else printed(2, variant, paper, f"{step} iterations"),
                 )
                 for cell, step in zip(cells, steps, strict=True)
             ]
             cells.append(Cell(text="" if turn is None else steps[turn]))
-            rows.append(Row(f"{name} {'↑' if high else '↓'}", tuple(cells), group_of(run, runs)))
-        rows.append(Row("entities", (*entities, Cell(text="")), group_of(run, runs)))
-    shown = [cell for row in rows for cell in row.cells]
-    return Table(
-        "iterations",
-        inputs.caption("Quality of the extraction by the number of follow-up calls, without a reference."),
-        [*(Column(step, "Follow-up calls") for step in steps), Column("Turning point")],
+            name = "SUSWIR" if metric == "suswir" else metric.replace("_", " ").replace("(", " (").replace(",", ", ")
+            rows.append(Row(f"{name} {'↑' if high else '↓'}", cells, group_of(run, runs)))
+        rows.append(Row("entities", [*entities, Cell(text="")], group_of(run, runs)))
+    return inputs.table(
+        "Quality of the extraction by the number of follow-up calls, without a reference.",
+        [*(Column(step, "Follow-up calls") for step in steps), "Turning point"],
         rows,
-        row_header="Score",
-        group_header="Model",
-        notes=chosen(
-            "Means over documents. Column k holds what the first call and k follow-up calls of each part brought, in "
-            "one extraction or (separate_runs) in one of its own.",
-            "↑: higher is better, ↓: lower. Bold: best value of the row.",
-            f"Turning point: the number of follow-up calls after which the score never again improves by "
-            f"{100 * GAIN:g} % or more.",
-            "Scores compare extractions of one document with one another; they are no absolute measure.",
-            "Bias avoidance: share of extracted entities whose name stands in the document. Supported values: the same "
-            "of all their properties' values, so that a description in other words is no support.",
-            coverage_note(inputs, runs),
-            f"{REPORTED} {PRIVATE}" if any(cell.reported is not None for cell in shown) else "",
-            "–: not defined." if any(cell.value is None and cell.text is None for cell in shown) else "",
-        ),
+        ("Score", "Model"),
+        "Means over documents. Column k holds what the first call and k follow-up calls of each part brought, in "
+        "one extraction or (separate_runs) in one of its own.",
+        "↑: higher is better, ↓: lower. Bold: best value of the row.",
+        f"Turning point: the number of follow-up calls after which the score never again improves by "
+        f"{100 * GAIN:g} % or more.",
+        "Scores compare extractions of one document with one another; they are no absolute measure.",
+        "Bias avoidance: share of extracted entities whose name stands in the document. Supported values: the same "
+        "of all their properties' values, so that a description in other words is no support.",
+        coverage_note(inputs, runs),
+        f"{REPORTED} {PRIVATE}",
+        f"{GAP}: not defined.",
     )
 
 

@@ -29,7 +29,7 @@ READS = ("data/reported/rte_eval.csv",)
 def type_f1(inputs: TableInputs) -> Table:
     """The original split. The paper's baseline rows of table 2 recur in table 3, which has those with noising too."""
     caption = "F1 and type F1 (%) on the original test sets."
-    return compared(inputs, "type-f1", caption, strata_columns(full=False), reported.in_rte(3))
+    return compared(inputs, caption, strata_columns(full=False), reported.in_rte(3))
 
 
 def answer_types(table: Table, inputs: TableInputs) -> str:

@@ -2,7 +2,7 @@
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen
+from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
 
@@ -35,14 +35,13 @@ def leakage(inputs: TableInputs) -> Table:
                     )
             remarks += [f"{labels.corpus(corpus)}, {text}." for text in audit.get("remarks", ())]
     heads = [*(Column(label, "Sentences") for label in KINDS.values()), Column("Share (%)", "Sentences")]
-    return Table(
-        "leakage",
-        inputs.caption("What splits share, and what was left out or changed when they were read."),
-        [*heads, Column("Triples (%)"), Column("Entities (%)")],
+    return inputs.table(
+        "What splits share, and what was left out or changed when they were read.",
+        [*heads, "Triples (%)", "Entities (%)"],
         rows,
-        "Splits",
-        "Sets",
-        notes=chosen(NOTE, *remarks),
+        ("Splits", "Sets"),
+        NOTE,
+        *remarks,
         warnings=(*warnings, *remarks),
     )
 

@@ -5,7 +5,7 @@ from typing import Final
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.files import read_json
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED, several
 from tripleaudit.tables.inputs import TableInputs
 
@@ -29,30 +29,27 @@ def build(inputs: TableInputs) -> Table:
     """Build from the manifests: one column a collection; lines, sentences, triples by relation, and cost."""
     found = [read_json(path) for path in inputs.files.get(KIND, [])]
     rows = [
-        Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Input") for key, label in LINES.items()
+        Row(label, [Cell(one["counts"].get(key, 0), 0) for one in found], group)
+        for group, counts in (("Input", LINES), ("Sentences", SENTENCES), (TRIPLES, {"triples": ALL}))
+        for key, label in counts.items()
     ]
-    rows += [
-        Row(label, tuple(Cell(one["counts"].get(key, 0), 0) for one in found), "Sentences")
-        for key, label in SENTENCES.items()
-    ]
-    rows.append(Row(ALL, tuple(Cell(one["counts"]["triples"], 0) for one in found), TRIPLES))
-    relations = dict.fromkeys(relation for one in found for relation in one["relations"])
-    for relation in sorted(relations, key=lambda name: -sum(one["relations"].get(name, 0) for one in found)):
-        rows.append(Row(relation, tuple(Cell(one["relations"].get(relation, 0), 0) for one in found), TRIPLES))
-    rows += [
-        Row("Blocks", tuple(Cell(len(one["blocks"]), 0) for one in found), "Cost"),
-        Row("Hours of all processes", tuple(Cell(_hours(one), inputs.digits(2)) for one in found), "Cost"),
-        Row("Sentences a second of one process", tuple(Cell(_rate(one), 1) for one in found), "Cost"),
-        Row("Most memory of a process, MB", tuple(Cell(one["peak_mb"], 0) for one in found), "Cost"),
-    ]
-    return Table(
-        "collection",
-        inputs.caption("Triples extracted from text collections."),
-        [Column(one["collection"]) for one in found],
+    of = {name: [each["relations"].get(name, 0) for each in found] for one in found for name in one["relations"]}
+    ordered = sorted(of, key=lambda name: -sum(of[name]))
+    rows += [Row(name, [Cell(count, 0) for count in of[name]], TRIPLES) for name in ordered]
+    costs = {
+        "Blocks": ([len(one["blocks"]) for one in found], 0),
+        "Hours of all processes": (list(map(_hours, found)), inputs.digits(2)),
+        "Sentences a second of one process": (list(map(_rate, found)), 1),
+        "Most memory of a process, MB": ([one["peak_mb"] for one in found], 0),
+    }
+    rows += [Row(label, [Cell(value, digits) for value in of], "Cost") for label, (of, digits) in costs.items()]
+    return inputs.table(
+        "Triples extracted from text collections.",
+        [one["collection"] for one in found],
         rows,
-        row_header="Quantity",
-        group_header="Of",
-        notes=tuple(_made(one) for one in found) + ("Hours take in loading the models, sentences a second do not.",),
+        ("Quantity", "Of"),
+        *map(_made, found),
+        "Hours take in loading the models, sentences a second do not.",
     )
 
 

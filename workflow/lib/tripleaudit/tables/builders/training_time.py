@@ -5,7 +5,7 @@ from collections import defaultdict
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
-from tripleaudit.tables.cells import Cell, Column, Row, Table, about, chosen, gaps_note, reported_note
+from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.grid import LAST_WORDS_ONLY, is_extractor
 from tripleaudit.tables.inputs import TableInputs
@@ -33,48 +33,42 @@ def training_time(inputs: TableInputs) -> Table:
     found = {name for _, name, _ in times}
     names = labels.ordered(found, labels.cardinality_order())
     names.sort(key=lambda name: not is_extractor(name))
-    columns: list[Column] = []
-    rows: list[list[Cell]] = [[] for _ in names]
-    for corpus in corpora:
-        columns += [Column(label, labels.corpus(corpus)) for label in (*labels.SETTINGS.values(), "WZ / NZ")]
-        for name, cells in zip(names, rows, strict=True):
-            # the paper timed PFN on the last words of entities
-            known = not (name == PARTIAL_EXTRACTOR and LAST_WORDS_ONLY in names)
-            pair = [
-                Cell.mean(
-                    minutes := times.get((corpus, name, setting), []),
-                    scale=1,
-                    digits=inputs.digits(2),
-                    seeds=len(minutes),
-                    reported=_paper_time(corpus, name, setting) if known else None,
-                    of={**about(corpus, "original", testing=""), "training": setting, "extractor": name},
-                )
-                for setting in labels.SETTINGS
-            ]
-            cells += [*pair, _ratio(*pair) if is_extractor(name) else Cell(text="")]
-            if not is_extractor(name):
-                cells[-3] = Cell(text="")
-    table_rows = [Row(labels.extractor(name), tuple(cells)) for name, cells in zip(names, rows, strict=True)]
-    every = [cell for cells in rows for cell in cells]
+    # the paper timed PFN on the last words of entities
+    unknown = PARTIAL_EXTRACTOR if LAST_WORDS_ONLY in names else ""
+
+    def cell(name: str, corpus: str, setting: str) -> Cell:
+        minutes = times.get((corpus, name, setting), [])
+        return Cell.mean(
+            minutes,
+            scale=1,
+            digits=inputs.digits(2),
+            seeds=len(minutes),
+            reported=None if name == unknown else _paper_time(corpus, name, setting),
+            of={**about(corpus, "original", testing=""), "training": setting, "extractor": name},
+        )
+
+    rows = []
+    for name in names:
+        cells: list[Cell] = []
+        for corpus in corpora:
+            nz, wz = (cell(name, corpus, setting) for setting in labels.SETTINGS)
+            cells += (nz, wz, _ratio(nz, wz)) if is_extractor(name) else (Cell(text=""), wz, Cell(text=""))
+        rows.append(Row(labels.extractor(name), cells))
+    every = [cell for row in rows for cell in row.cells]
     seeds = max((cell.seeds for cell in every), default=0)
     named = sorted(labels.device(device) for device in devices if device)
-    return Table(
-        "training-time",
-        inputs.caption(
-            "Training time in minutes: of an epoch for extractors, of the whole training for the classifier (ZCC)."
-        ),
-        columns,
-        table_rows,
-        row_header="Model",
-        notes=chosen(
-            bool(named) and f"Measured on {', '.join(named)}.",
-            any(cell.reported for cell in every)
-            and "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ (the paper's is that of its two "
-            "values).",
-            seeds > 1 and f"Means over {seeds} seeds ± sample standard deviations.",
-            reported_note(every),
-            gaps_note(every),
-        ),
+    return inputs.table(
+        "Training time in minutes: of an epoch for extractors, of the whole training for the classifier (ZCC).",
+        [Column(label, labels.corpus(one)) for one in corpora for label in (*labels.SETTINGS.values(), "WZ / NZ")],
+        rows,
+        ("Model", ""),
+        bool(named) and f"Measured on {', '.join(named)}.",
+        any(cell.reported for cell in every)
+        and "The paper measured on an NVIDIA A100; compare the ratio of WZ to NZ (the paper's is that of its two "
+        "values).",
+        seeds > 1 and f"Means over {seeds} seeds ± sample standard deviations.",
+        REPORTED,
+        GAPS,
     )
 
 

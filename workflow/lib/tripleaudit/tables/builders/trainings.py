@@ -6,27 +6,15 @@ from typing import Any, Final
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, Column, Row, Table, chosen, gaps_note
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (
-    "Seeds",
-    "Epochs",
-    "Batch",
-    "Encoder rate",
-    "Head rate",
-    "Best step",
-    "Steps",
-    "Validation F1",
-    "Slope",
-    "Bound",
-    "Doubled",
-    "Ended",
-    "Minutes",
-    "Device",
+    *("Seeds", "Epochs", "Batch", "Encoder rate", "Head rate", "Best step", "Steps", "Validation F1", "Slope"),
+    *("Bound", "Doubled", "Ended", "Minutes", "Device"),
 )
 VERDICTS: Final = {
     CONVERGED: "converged",
@@ -47,42 +35,37 @@ def trainings(inputs: TableInputs) -> Table:
         of_name = names.index(run.extractor), run.noise
         return corpora.index(run.corpus), protocols.index(run.protocol), run.training, *of_name
 
-    rows = [_row(run, found[run]) for run in sorted(found, key=place)]
-    doubled = any(fact.get("doubled") for each in found.values() for fact in each)
-    return Table(
-        "trainings",
-        inputs.caption("How each system was trained, and how far it had come when its training ended."),
-        [Column(label) for label in COLUMNS],
-        rows,
-        row_header="System",
-        group_header="Training set",
-        notes=chosen(
-            "Slope: by how many points validation F1 rose in a tenth of the training, over its last half; Bound: that "
-            f"plus one standard error. Ended: flat where the bound is {100 * RISE:g} or less, or early stopping saw "
-            f"{FEWEST} evaluations without a new best; still rising where it may be more. A schedule that ends at zero "
-            f"flattens any training; not known: under {FEWEST} evaluations.",
-            doubled
-            and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed; converged: "
-            f"less than {100 * MARGIN:g}.",
-            any((fact.get("doubled") or {}).get("earlier") for each in found.values() for fact in each)
-            and "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
-            "another machine.",
-            "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
-            "update.",
-            "Best step: of the weights that are used. Minutes: the whole training with its validations.",
-            any(len(each) > 1 for each in found.values())
-            and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is stated "
-            "where they differ.",
-            gaps_note(cell for row in rows for cell in row.cells),
-        ),
+    doubled = [fact["doubled"] for each in found.values() for fact in each if fact.get("doubled")]
+    return inputs.table(
+        "How each system was trained, and how far it had come when its training ended.",
+        COLUMNS,
+        [_row(run, found[run]) for run in sorted(found, key=place)],
+        ("System", "Training set"),
+        "Slope: by how many points validation F1 rose in a tenth of the training, over its last half; Bound: that "
+        f"plus one standard error. Ended: flat where the bound is {100 * RISE:g} or less, or early stopping saw "
+        f"{FEWEST} evaluations without a new best; still rising where it may be more. A schedule that ends at zero "
+        f"flattens any training; not known: under {FEWEST} evaluations.",
+        bool(doubled)
+        and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed; converged: "
+        f"less than {100 * MARGIN:g}.",
+        any(each.get("earlier") for each in doubled)
+        and "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
+        "another machine.",
+        "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
+        "update.",
+        "Best step: of the weights that are used. Minutes: the whole training with its validations.",
+        any(len(each) > 1 for each in found.values())
+        and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is stated "
+        "where they differ.",
+        GAPS,
     )
 
 
 def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
     """Return the row of trainings; its first cell says whose it is, for the report's matrix."""
-    of = {**run._asdict(), "stratum": "all", "matching": "", "metric": ""}
     where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
-    return Row(labels.extractor(run.extractor, run.noise), (Cell(len(facts), 0, of=of), *_cells(facts)), where)
+    cells = [Cell(len(facts), 0, of=subject(run._asdict())), *_cells(facts)]
+    return Row(labels.extractor(run.extractor, run.noise), cells, where)
 
 
 def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Container
 from dataclasses import replace
+from functools import partial
 from statistics import fmean
 
 from tripleaudit.descriptors import Headline, TableSpec
@@ -9,8 +10,8 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, prf_columns, printed, rows_of
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number
+from tripleaudit.tables.builders.zero_triples import PARTIAL_NOTE, printed, rows_of
+from tripleaudit.tables.cells import Cell, Table, number, subject
 from tripleaudit.tables.gates import (
     FEW,
     NOT_MEASURED,
@@ -21,15 +22,7 @@ from tripleaudit.tables.gates import (
     pairs_of,
     sentences,
 )
-from tripleaudit.tables.grid import (
-    FRACTION,
-    ScoreColumn,
-    ScoreRow,
-    notes,
-    row_notes,
-    score_grid,
-    score_table,
-)
+from tripleaudit.tables.grid import FRACTION, ScoreColumn, ScoreRow, prf_columns, row_notes, score_table
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.leads import lead_two_step
 
@@ -63,31 +56,25 @@ def zcc(inputs: TableInputs) -> Table:
         for corpus in corpora
         for column in prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
     ]
-    grid = score_grid(inputs, rows, columns, reported=_reported_zcc, **FRACTION)
     return score_table(
-        "zcc",
-        inputs.caption("The zero-cardinality classifier (ZCC): does a sentence have triples?"),
+        inputs,
+        "The zero-cardinality classifier (ZCC): does a sentence have triples?",
         rows,
         columns,
-        grid,
-        None,
         "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
         "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
         *row_notes(inputs, rows, "original"),
         heads=("Classifier", ""),
+        ruled=False,
+        unit=FRACTION,
+        reported=_reported_zcc,
     )
 
 
 def _reported_zcc(row: ScoreRow, column: ScoreColumn) -> str | None:
-    run = column.of(row.run)
-    return reported.cardinality(
-        4,
-        run.corpus,
-        "train WZ / test WZ",
-        reported.METRICS[column.metric],
-        model=run.extractor,
-        variant="zero-cardinality classification",
-    )
+    run, metric = column.of(row.run), reported.METRICS[column.metric]
+    kind = "zero-cardinality classification"
+    return reported.cardinality(4, run.corpus, "train WZ / test WZ", metric, model=run.extractor, variant=kind)
 
 
 def two_step(inputs: TableInputs) -> Table:
@@ -98,46 +85,34 @@ def two_step(inputs: TableInputs) -> Table:
     rows: list[ScoreRow] = []
     for classifier in labels.ordered((one for one, _ in pairs), labels.cardinality_order()):
         found = labels.ordered((name for one, name in pairs if one == classifier), labels.cardinality_order())
-        group = labels.extractor(classifier)
-        for row in rows_of(inputs, found, lambda name: RunKey("", "original", "nz", "wz", name), group):
+        for row in rows_of(inputs, found, RunKey("", "original", "nz", "wz", ""), labels.extractor(classifier)):
             name = two_step_name(classifier, row.run.extractor)
             rows.append(replace(row, run=row.run._replace(extractor=name)))
-    columns: list[Column] = []
-    cells: list[list[Cell]] = [[] for _ in rows]
     untrained = any(split_two_step(row.run.extractor)[1] in inputs.untrained for row in rows)
     paid = untrained and any(inputs.scores.values(run, "all", "", "money_ungated") for run in runs)
+    saved = SAVED if paid else SAVED[:1] if untrained else ()
+    columns = []
     for corpus in corpora:
-        scores = prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
-        grid = score_grid(inputs, rows, scores, reported=_reported_two_step, **FRACTION)
-        columns += [Column(column.label, column.group) for column in scores]
-        more = (CHANGE, *(SAVED if paid else SAVED[:1] if untrained else ()))
-        columns += [Column(label, labels.corpus(corpus)) for label in more]
-        for row, row_cells, whole in zip(rows, grid, cells, strict=True):
-            whole += [*row_cells, _change(inputs, row, corpus), *_saved(inputs, row, corpus)][
-                : len(row_cells) + len(more)
-            ]
-    table_rows = [Row(row.label, tuple(whole), row.group) for row, whole in zip(rows, cells, strict=True)]
-    return Table(
-        "two-step",
-        inputs.caption(
-            "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted."
-        ),
+        group, own = labels.corpus(corpus), {"inputs": inputs, "corpus": corpus}
+        columns += prf_columns(group, lambda run, corpus=corpus: run._replace(corpus=corpus))
+        columns.append(ScoreColumn(CHANGE, group=group, cell=partial(_change, **own)))
+        columns += [ScoreColumn(label, group=group, cell=partial(_saved, label=label, **own)) for label in saved]
+    return score_table(
+        inputs,
+        "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted.",
+        rows,
         columns,
-        table_rows,
-        row_header="Model",
-        group_header="Classifier",
-        notes=notes(
-            (cell for whole in cells for cell in whole),
-            inputs.matching,
-            "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
-            "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
-            "that the paper heads with %)"
-            + ("; of a system without training, minus its own F1 without a classifier." if untrained else "."),
-            PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
-            *([SAVED_NOTE] if untrained else []),
-            *([PAID_NOTE] if paid else []),
-            *row_notes(inputs, [_alone(row) for row in rows], "original"),
-        ),
+        "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
+        "Change: F1 minus the F1 of the same extractor trained end to end on WZ, in percentage points (the column "
+        "that the paper heads with %)"
+        + ("; of a system without training, minus its own F1 without a classifier." if untrained else "."),
+        PARTIAL_NOTE * any(row.label.endswith("*") for row in rows),
+        SAVED_NOTE * untrained,
+        PAID_NOTE * paid,
+        *row_notes(inputs, [_alone(row) for row in rows], "original"),
+        heads=("Model", "Classifier"),
+        unit=FRACTION,
+        reported=lambda row, column: _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric]),
     )
 
 
@@ -146,35 +121,32 @@ def _paper_two_step(row: ScoreRow, corpus: str, metric: str) -> str | None:
     return printed(row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus)
 
 
-def _reported_two_step(row: ScoreRow, column: ScoreColumn) -> str | None:
-    return _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric])
-
-
 def _alone(row: ScoreRow) -> ScoreRow:
     """Return the row of the extractor or system without its classifier."""
     return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
 
 
-def _saved(inputs: TableInputs, row: ScoreRow, corpus: str) -> list[Cell]:
-    """Return what remains to be queried after the classifier: of the sentences, of the money, and the share saved."""
+def _saved(row: ScoreRow, label: str, corpus: str, inputs: TableInputs) -> Cell:
+    """Return what remains to be queried after the classifier: of the sentences, of the money, or the share saved."""
     run = row.run._replace(corpus=corpus)
     cases = inputs.scores.cases(run, "all", row.matching)
     passed, paid, whole = (
         list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
     )
     if not cases or not passed:
-        return [Cell()] * len(SAVED)
+        return Cell()
     classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
-    mark = inputs.scores.mark(classifier)
-    of = {**run._asdict(), "stratum": "all", "matching": row.matching, "metric": "let_through"}
-    share = Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
+    of, mark = subject(run._asdict(), matching=row.matching, metric="let_through"), inputs.scores.mark(classifier)
+    if label == SAVED[0]:
+        return Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
-        return [share, Cell(), Cell()]
-    saved = 100 * (1 - fmean(paid) / fmean(whole))
-    return [share, Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of), Cell(saved, 1, mark=mark, of=of)]
+        return Cell()
+    if label == SAVED[1]:
+        return Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of)
+    return Cell(100 * (1 - fmean(paid) / fmean(whole)), 1, mark=mark, of=of)
 
 
-def _change(inputs: TableInputs, row: ScoreRow, corpus: str) -> Cell:
+def _change(row: ScoreRow, corpus: str, inputs: TableInputs) -> Cell:
     run = row.run._replace(corpus=corpus)
     alone = split_two_step(run.extractor)[1]
     end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)

@@ -1,24 +1,23 @@
 """``end-to-end``: extraction with and without zero-triple sentences (zero-cardinality, table 3)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
-from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of, sentences
 from tripleaudit.tables.grid import (
     FRACTION,
     LAST_WORDS_ONLY,
-    PRF,
     ScoreColumn,
     ScoreRow,
-    as_columns,
     extracts,
-    notes,
+    prf_columns,
     row_notes,
-    score_grid,
+    score_table,
 )
 from tripleaudit.tables.inputs import RunKey, TableInputs
 from tripleaudit.tables.leads import lead_end_to_end
@@ -34,7 +33,7 @@ PARTIAL_NOTE = (
 RECALL_NOTE = "Zero-triple sentences can add wrong triples only, so recall is the same for NZ and WZ testing."
 
 
-def rows_of(inputs: TableInputs, extractors: Sequence[str], run: Callable[[str], RunKey], group: str) -> list[ScoreRow]:
+def rows_of(inputs: TableInputs, extractors: Sequence[str], of: RunKey, group: str) -> list[ScoreRow]:
     """Return one row for each extractor, and ``PFN*`` under partial matching.
 
     ``PFN*`` is the extractor ``pfn-star`` where the study trains it (then in any table), else, behind ``PFN``, the same
@@ -42,13 +41,13 @@ def rows_of(inputs: TableInputs, extractors: Sequence[str], run: Callable[[str],
     """
     rows = []
     for extractor in extractors:
-        label = labels.extractor(extractor)
+        label, run = labels.extractor(extractor), of._replace(extractor=extractor)
         if extractor == LAST_WORDS_ONLY:
-            rows.append(ScoreRow(label, run(extractor), PARTIAL, group, contest=f"{group} partial"))
+            rows.append(ScoreRow(label, run, PARTIAL, group, contest=f"{group} partial"))
             continue
-        rows.append(ScoreRow(label, run(extractor), inputs.matching, group))
+        rows.append(ScoreRow(label, run, inputs.matching, group))
         if extractor == PARTIAL_EXTRACTOR and inputs.matching == PRIMARY and LAST_WORDS_ONLY not in extractors:
-            rows.append(ScoreRow(f"{label}*", run(extractor), PARTIAL, group, contest=f"{group} partial"))
+            rows.append(ScoreRow(f"{label}*", run, PARTIAL, group, contest=f"{group} partial"))
     return rows
 
 
@@ -59,10 +58,6 @@ def printed(row: ScoreRow, table: int, setting: str, metric: str, corpus: str = 
         return None
     variant = f"{'partial' if partial else 'exact'} entity match"
     return reported.cardinality(table, corpus or row.run.corpus, setting, metric, model=name, variant=variant)
-
-
-def prf_columns(group: str, of: Callable[[RunKey], RunKey]) -> list[ScoreColumn]:
-    return [ScoreColumn(label, metric, group=group, of=of) for metric, label in PRF]
 
 
 def end_to_end(inputs: TableInputs) -> Table:
@@ -76,59 +71,45 @@ def end_to_end(inputs: TableInputs) -> Table:
         for run in inputs.scores.runs
         if run.protocol == "original" and extracts(run.extractor) and "wz" in (run.training, run.testing)
     ]
-    rows: list[ScoreRow] = []
+    rows = []
     for corpus in labels.corpora(run.corpus for run in runs):
         found = [run.extractor for run in runs if run.corpus == corpus]
         lost = [fact["system"] for fact in inputs.systems if fact["failed"] and fact["keys"]["corpus"] == corpus]
         names = labels.ordered([*found, *lost], labels.cardinality_order())
-        for training, setting in labels.SETTINGS.items():
-            rows += rows_of(
-                inputs,
-                [name for name in names if name not in inputs.untrained],
-                lambda name, corpus=corpus, training=training: RunKey(corpus, "original", training, "", name),
-                f"{labels.corpus(corpus)}, trained {setting}",
-            )
-        rows += rows_of(
-            inputs,
-            [name for name in names if name in inputs.untrained],
-            lambda name, corpus=corpus: RunKey(corpus, "original", "nz", "", name),
-            f"{labels.corpus(corpus)}, not trained",
-        )
+        groups = [(training, f"trained {setting}", False) for training, setting in labels.SETTINGS.items()]
+        for training, how, untrained in (*groups, ("nz", "not trained", True)):
+            mine = [name for name in names if (name in inputs.untrained) == untrained]
+            run = RunKey(corpus, "original", training, "", "")
+            rows += rows_of(inputs, mine, run, f"{labels.corpus(corpus)}, {how}")
     columns = [
         column
         for testing, label in labels.SETTINGS.items()
         for column in prf_columns(f"Test {label}", lambda run, testing=testing: run._replace(testing=testing))
     ]
-    grid = score_grid(inputs, rows, columns, reported=_reported_end_to_end, **FRACTION)
-    table_rows = [
-        Row(row.label, (*cells, _drop(inputs, row), _realistic_drop(inputs, row)), row.group)
-        for row, cells in zip(rows, grid, strict=True)
+    columns += [
+        ScoreColumn("NZ→WZ", group="Drop (points)", cell=partial(_drop, inputs)),
+        ScoreColumn("NZ/NZ→WZ/WZ", group="Drop (points)", cell=partial(_realistic_drop, inputs)),
     ]
-    cells = [cell for row in table_rows for cell in row.cells]
-    return Table(
-        "end-to-end",
-        inputs.caption("End-to-end extraction with and without zero-triple sentences in training and testing."),
-        [*as_columns(columns), Column("NZ→WZ", "Drop (points)"), Column("NZ/NZ→WZ/WZ", "Drop (points)")],
-        table_rows,
-        row_header="Model",
-        group_header="Training",
-        notes=notes(
-            cells,
-            inputs.matching,
-            f"{labels.SETTINGS_NOTE} {RECALL_NOTE}",
-            "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
-            "trained and tested on WZ.",
-            PARTIAL_NOTE if any(row.label.endswith("*") for row in rows) else "",
-            *row_notes(inputs, rows, "original"),
-        ),
+    return score_table(
+        inputs,
+        "End-to-end extraction with and without zero-triple sentences in training and testing.",
+        rows,
+        columns,
+        f"{labels.SETTINGS_NOTE} {RECALL_NOTE}",
+        "Drop NZ→WZ: F1 tested on NZ minus F1 tested on WZ. Drop NZ/NZ→WZ/WZ: F1 trained and tested on NZ minus F1 "
+        "trained and tested on WZ.",
+        PARTIAL_NOTE * any(row.label.endswith("*") for row in rows),
+        *row_notes(inputs, rows, "original"),
+        heads=("Model", "Training"),
+        unit=FRACTION,
+        reported=_reported_end_to_end,
     )
 
 
 def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
     run = column.of(row.run)
-    return printed(
-        row, 3, f"train {run.training.upper()} / test {run.testing.upper()}", reported.METRICS[column.metric]
-    )
+    setting = f"train {run.training.upper()} / test {run.testing.upper()}"
+    return printed(row, 3, setting, reported.METRICS[column.metric])
 
 
 def _drop(inputs: TableInputs, row: ScoreRow) -> Cell:
