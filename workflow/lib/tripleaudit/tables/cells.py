@@ -228,5 +228,5 @@ CALLS_FOR: Mapping[str, Callable[[Cell], bool]] = {
 
 def needed(notes: Iterable[str | bool | None], cells: Sequence[Cell]) -> tuple[str, ...]:
     """Return the notes that are there (``condition and "note"``), and that some cell calls for."""
-    calls = {start: any(map(one, cells)) for start, one in CALLS_FOR.items()}
-    return tuple(note for note in notes if note and all(any_ or not note.startswith(s) for s, any_ in calls.items()))
+    absent = tuple(start for start, calls in CALLS_FOR.items() if not any(map(calls, cells)))
+    return tuple(note for note in notes if isinstance(note, str) and note and not note.startswith(absent))

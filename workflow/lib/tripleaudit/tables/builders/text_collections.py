@@ -36,7 +36,7 @@ def build(inputs: TableInputs) -> Table:
     of = {name: [each["relations"].get(name, 0) for each in found] for one in found for name in one["relations"]}
     ordered = sorted(of, key=lambda name: -sum(of[name]))
     rows += [Row(name, [Cell(count, 0) for count in of[name]], TRIPLES) for name in ordered]
-    costs = {
+    costs: dict[str, tuple[list[float], int]] = {
         "Blocks": ([len(one["blocks"]) for one in found], 0),
         "Hours of all processes": (list(map(_hours, found)), inputs.digits(2)),
         "Sentences a second of one process": (list(map(_rate, found)), 1),

@@ -93,10 +93,13 @@ def two_step(inputs: TableInputs) -> Table:
     saved = SAVED if paid else SAVED[:1] if untrained else ()
     columns = []
     for corpus in corpora:
-        group, own = labels.corpus(corpus), {"inputs": inputs, "corpus": corpus}
+        group = labels.corpus(corpus)
         columns += prf_columns(group, lambda run, corpus=corpus: run._replace(corpus=corpus))
-        columns.append(ScoreColumn(CHANGE, group=group, cell=partial(_change, **own)))
-        columns += [ScoreColumn(label, group=group, cell=partial(_saved, label=label, **own)) for label in saved]
+        columns.append(ScoreColumn(CHANGE, group=group, cell=partial(_change, inputs=inputs, corpus=corpus)))
+        columns += [
+            ScoreColumn(label, group=group, cell=partial(_saved, inputs=inputs, corpus=corpus, label=label))
+            for label in saved
+        ]
     return score_table(
         inputs,
         "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted.",
@@ -126,7 +129,7 @@ def _alone(row: ScoreRow) -> ScoreRow:
     return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
 
 
-def _saved(row: ScoreRow, label: str, corpus: str, inputs: TableInputs) -> Cell:
+def _saved(row: ScoreRow, inputs: TableInputs, corpus: str, label: str) -> Cell:
     """Return what remains to be queried after the classifier: of the sentences, of the money, or the share saved."""
     run = row.run._replace(corpus=corpus)
     cases = inputs.scores.cases(run, "all", row.matching)
@@ -146,7 +149,7 @@ def _saved(row: ScoreRow, label: str, corpus: str, inputs: TableInputs) -> Cell:
     return Cell(100 * (1 - fmean(paid) / fmean(whole)), 1, mark=mark, of=of)
 
 
-def _change(row: ScoreRow, corpus: str, inputs: TableInputs) -> Cell:
+def _change(row: ScoreRow, inputs: TableInputs, corpus: str) -> Cell:
     run = row.run._replace(corpus=corpus)
     alone = split_two_step(run.extractor)[1]
     end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
