@@ -226,7 +226,6 @@ def test_a_further_system_makes_nothing_of_the_others_anew(copy):
     assert found["predict_system"] == 2 and found["score"] == 4  # original and sifted; nz, wz and behind the classifier
     everything = {"merge_scores", "system_facts", "table", "plot", "write_report", "all"}
     scored = {"score", "score_triples"}
-    assert found["score_triples"] == 1 and len(list((copy / "results/small/gre/few/scores").glob("*.csv"))) > 5
     assert set(found) == everything | {"predict_system"} | scored and before > 20
     (copy / "program.py").write_text("raise SystemExit('broken')\n", encoding="utf-8")
     found = jobs(dry_run(copy, "--quiet", "rules"))

@@ -72,11 +72,10 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert report["factualness"]["asked"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert planned(folder) == {}
-    # A further system is scored alone.
+    # A further system is scored with the others, and nobody is asked again.
     study(more={"further": {"triples": "out.json"}})
     found = planned(folder)
     assert set(found) == {"score_triples", "merge_scores", "table", "plot", "write_report", "all"}
-    assert found["score_triples"] == 1
     # Neither does another address, time-out or endpoint: only what decides the answers makes the judge judge again.
     study(endpoint={"timeout": 77, "prices": {"input": 1, "output": 2}})
     assert not {"judge_triples", "score_triples"} & set(planned(folder))

@@ -56,29 +56,28 @@ rule judge_triples:
 
 
 rule score_triples:
-    """All GREScores of one system of a data set; every distinct string of it and of the gold triples is embedded once."""
+    """All GREScores of the systems of a data set; every distinct string of their triples is embedded once."""
     input:
-        files=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[1],
+        files=lambda wildcards: GRE.spec(wildcards.dataset)[1],
         topics=of(GRE.topic_model, "dataset"),
         encoder=GRE.encoder(),
-        before=ancient(of(GRE.embedded_before, "dataset", "system")),
     output:
-        scores="<study>/gre/{dataset}/scores/{system}.csv",
-        provenance="<study>/gre/{dataset}/scores/{system}.provenance.json",
+        scores="<study>/gre/{dataset}/scores.csv",
+        provenance="<study>/gre/{dataset}/scores.provenance.json",
     log:
-        "<logs>/score_triples/{dataset}/{system}.log",
+        "<logs>/score_triples/{dataset}.log",
     localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
     resources:
         mem_mb=growing(4000),
         runtime=growing(60),
     params:
-        spec=lambda wildcards: GRE.spec(wildcards.dataset, wildcards.system)[0],
+        spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit gre-system --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
+        "python -m tripleaudit gre-systems --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
         "--lda {input.topics:q} --embedder {input.encoder:q} {params.embedding:q} --section {params.section:q} "
         "--threads {threads} "
         "--out {output.scores:q} > {log:q} 2>&1"

@@ -1,4 +1,4 @@
-"""``gre-score``, ``gre-lda``, ``gre-judge`` and ``gre-system`` on small files, from the command line down."""
+"""``gre-score``, ``gre-lda``, ``gre-judge`` and ``gre-systems`` on small files, from the command line down."""
 
 import json
 import logging
@@ -174,9 +174,9 @@ def test_judging_and_scoring_as_the_workflow_does(capsys, files, tmp_path):
         "matching": {"phi": None},
         "order": "auto",
         "gold": 0,
-        "system": {"keys": {"extractor": "mine", "setting": "open"}, "triples": 1, "factualness": 2},
+        "systems": [{"keys": {"extractor": "mine", "setting": "open"}, "triples": 1, "factualness": 2}],
     }
-    command = ["gre-system", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
+    command = ["gre-systems", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
     command += ["--section", "{}", "--files", files["reference"], files["triples"], out["factualness"]]
     assert main(command) == 0
     assert "s,own,gre-sentence-open,,,mine,,,all,default,fs,1," in (tmp_path / "scores.csv").read_text(encoding="utf-8")
@@ -192,11 +192,11 @@ def test_an_endpoint_embeds_the_elements(files, tmp_path):
         "matching": {"phi": 0.9},
         "order": "auto",
         "gold": 0,
-        "system": {"keys": {"extractor": "mine", "setting": "open"}, "triples": 1},
+        "systems": [{"keys": {"extractor": "mine", "setting": "open"}, "triples": 1}],
     }
     with FakeEndpoint() as fake:
         section = {"endpoints": {"vectors": {"base_url": fake.url, "model": "fake"}}, "cache": str(tmp_path / "cache")}
-        command = ["gre-system", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
+        command = ["gre-systems", "--spec", json.dumps(spec), "--study", "s", "--out", str(tmp_path / "scores.csv")]
         command += ["--section", json.dumps(section), "--endpoint", "vectors"]
         assert main([*command, "--files", files["reference"], files["triples"]]) == 0
     scores = (tmp_path / "scores.csv").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ def test_defaults_of_the_section_and_of_the_code_agree():
     assert by_section == Endpoint("https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY")
     assert set(Server.model_fields) == {item.name for item in dataclasses.fields(Endpoint)} - {"name"}
     local = settings.endpoint(section, "local")
-    assert (local.model, local.timeout, local.concurrency, local.max_tokens) == ("smollm2", 600, 2, 64)
+    assert (local.model, local.timeout, local.concurrency, local.max_tokens) == ("smollm2", 600, 1, 64)
 
 
 def test_a_good_section_has_no_problems():

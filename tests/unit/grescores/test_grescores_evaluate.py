@@ -2,7 +2,6 @@
 
 import json
 import logging
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.system_scores import score_system
+from tripleaudit.grescores.system_scores import score_systems
 from tripleaudit.grescores.systems import System
 from tripleaudit.plan.study import Study
 from tripleaudit.scoring.scores import read_scores, sidecar_of
@@ -146,27 +145,21 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
     assert list(plan.planned["own"]) == ["groundtruth", "smollm", run]
     tables = ["gre-sentence", "gre-document", "gre-hard-matching", "gre-correlations"]
     assert list(plan.study.report.tables("gre")) == tables
-    text, files = plan.spec("cdr", "openchat")
+    text, files = plan.spec("cdr")
     judged = "results/s/gre/cdr/judged/openchat/e/granularity.json"
-    assert files == ["gold.json", "o.json", "o-fs.json", judged]
+    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", judged, "m.jsonl"]
     assert not any(file in text for file in files)
-    assert json.loads(text)["system"]["granularity"] == 3
-    spec = json.loads(plan.spec("cdr", "mine")[0])
-    assert spec["system"]["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
-    scores = [("cdr", "groundtruth"), ("cdr", "openchat"), ("cdr", "mine"), ("own", "groundtruth"), ("own", "smollm")]
-    assert plan.files() == [f"results/s/gre/{place}/scores/{name}.csv" for place, name in [*scores, ("own", run)]]
+    _, openchat, mine = json.loads(text)["systems"]
+    assert openchat["granularity"] == 4
+    assert mine["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
+    assert plan.files() == [f"results/s/gre/{name}/scores.csv" for name in ("cdr", "own")]
 
 
 def scored(plan, dataset, place):
-    """Score every system of a data set, whose files lie where ``place`` says; return all rows and all sidecars."""
-    rows, sidecars = [], []
-    for name in plan.planned[dataset]:
-        text, files = plan.spec(dataset, name)
-        out = Path("scores", f"{name}.csv")
-        score_system(json.loads(text), [place(file) for file in files], out, study="s")
-        rows += read_scores(out)
-        sidecars.append(json.loads(sidecar_of(out).read_text(encoding="utf-8")))
-    return rows, sidecars
+    """Score the systems of a data set, whose files lie where ``place`` says; return all rows and all records."""
+    text, files = plan.spec(dataset)
+    score_systems(json.loads(text), [place(file) for file in files], "scores.csv", study="s")
+    return read_scores("scores.csv"), json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
 
 
 def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypatch):
@@ -204,14 +197,14 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
     write("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
     write("judged.json", {"x": {"1": "N/A"}})
     (tmp_path / "m.jsonl").write_text(json.dumps({"text": "x", "triples": []}) + "\n", encoding="utf-8")
-    found, sidecars = scored(plan, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
+    found, records = scored(plan, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
     rows = {(row.key("protocol"), row.key("extractor"), row.metric): row.value for row in found}
     assert rows["gre-document-gold", "groundtruth", "f1"] == 1
     assert rows["gre-document-open", "openchat", "fs"] == 1
     assert rows["gre-document-open", "openchat", "recall"] == pytest.approx(1 / 3)
     assert rows["gre-document-semi-open", "mine", "coverage"] == 0
     assert ("gre-document-semi-open", "mine", "fs") not in rows
-    assert [sidecar["record"]["triples"] for sidecar in sidecars] == [3, 1, 0]
+    assert [record["triples"] for record in records] == [3, 1, 0]
 
 
 def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path, monkeypatch):

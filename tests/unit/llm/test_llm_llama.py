@@ -19,7 +19,7 @@ def local(model: str = "smollm2") -> Endpoint:
 
 
 def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
-    """Neither on the order nor on what is asked meanwhile, and it is the same on one core and on two."""
+    """Neither on the order nor on what the server has read before, and it is the same on one core and on two."""
     pytest.importorskip("xllamacpp", reason="xllamacpp, of the extra `serve`, is not installed")
     texts = [f"Bo Lind leads Acme {number}. " * number for number in (1, 3, 2)]
     asked = [Request([{"role": "user", "content": f"Who leads?\n{text}"}]) for text in texts]
@@ -31,13 +31,16 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
         with Client(local(), tmp_path / f"cache{threads}", server=server) as client:
             assert server._process is None  # it starts when it is needed
             answers = dict(zip(map(id, order), client.complete_all(order), strict=True))
+            told = {"role": "assistant", "content": answers[id(asked[0])].text}
+            messages = [*asked[0].messages, told, {"role": "user", "content": "Who else?"}]
+            answers["more"] = client.complete_all([Request(messages)])[0]  # in one order right after its start
             process = server._process
         assert process.poll() == 0 and "listening" in (tmp_path / "logs" / "server.log").read_text()
-        found.append([answers[id(one)] for one in asked])
+        found.append([answers[id(one)] for one in asked] + [answers["more"]])
     assert [answer.text for answer in found[0]] == [answer.text for answer in found[1]]
     assert all(answer.text and 0 < answer.usage.completion_tokens <= 8 for answer in found[0])
     assert {answer.served["model"] for answer in found[0]} == {smollm2.stem}  # and no path of this machine
-    assert parse_label(found[0][-1], ["leads", "owns"])[1] in STATUSES
+    assert parse_label(found[0][-2], ["leads", "owns"])[1] in STATUSES
 
 
 def test_it_does_not_outlive_a_killed_job(smollm2):

@@ -157,10 +157,9 @@ def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
 
         section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}})
         plan = Study(yaml.safe_load(Path("study.yaml").read_text(encoding="utf-8"))).grescores
-        for name in plan.planned["d"]:
-            spec, files = plan.spec("d", name)
-            arguments = ["--spec", spec, "--files", *files, "--study", "s", "--out", plan.scores("d", name)]
-            assert main(["gre-system", *arguments, "--section", section, "--endpoint", "e"]) == 0
+        spec, files = plan.spec("d")
+        arguments = ["--spec", spec, "--files", *files, "--study", "s", "--out", plan.scores("d")]
+        assert main(["gre-systems", *arguments, "--section", section, "--endpoint", "e"]) == 0
         assert fake.count == 2  # a batch of the gold triples' strings, and one of the others
         capsys.readouterr()
         job = estimated(capsys)[0]["d", "all (strings to embed)"]

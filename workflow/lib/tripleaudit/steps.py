@@ -36,7 +36,7 @@ STEPS = {
     "extract-triple-needles": Step("needles.triple_dialogues:write_extraction", "triples that it finds there"),
     "generate": Step("generative.generate:generate", "extract triples from texts with a language model"),
     "gre-judge": Step("grescores.judging:write_judged", "judge extracted triples with a language model"),
-    "gre-system": Step("grescores.system_scores:write_system_scores", "score one system with the GREScores"),
+    "gre-systems": Step("grescores.system_scores:write_dataset_scores", "GREScores of all systems of a data set"),
     "make-needles": Step("needles.making:write_corpus", "needles in documents"),
     "make-triple-needles": Step("needles.triple_corpus:write_corpus", "sentences with known triples in documents"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),

@@ -1,4 +1,4 @@
-"""One system of a data set: read as the study planned it, scored, and written as tidy rows of a file of its own."""
+"""The systems of a data set: read as the study planned them, scored, and written as tidy rows of one file."""
 
 import contextlib
 import logging
@@ -34,7 +34,7 @@ TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and
 log = logging.getLogger(__name__)
 
 
-def write_system_scores(
+def write_dataset_scores(
     spec: Mapping[str, Any],
     files: Sequence[str | Path],
     asking: Asking,
@@ -43,10 +43,10 @@ def write_system_scores(
     embedder: Sequence[str | Path] = (),
     batch_size: int = 64,
 ) -> None:
-    """Score one system of a data set with the topic model and the vectors that the study has.
+    """Score all systems of a data set with the topic model and the vectors that the study has.
 
     Args:
-        spec, files, out: see :func:`score_system`.
+        spec, files, out: see :func:`score_systems`.
         asking: whose endpoint, if it names one, embeds strings.
         lda: lda.json of a topic model's folder.
         embedder, batch_size: config.json of an encoder's folder, and how many strings it embeds at once.
@@ -65,10 +65,10 @@ def write_system_scores(
 
                 torch.set_num_threads(asking.threads)
             elements = Elements(FolderEncoder(Path(embedder[0]).parent, batch_size))
-        score_system(spec, files, out, study=asking.study, elements=elements, topics=topics)
+        score_systems(spec, files, out, study=asking.study, elements=elements, topics=topics)
 
 
-def score_system(
+def score_systems(
     spec: Mapping[str, Any],
     files: Sequence[str | Path],
     out: str | Path,
@@ -77,22 +77,24 @@ def score_system(
     elements: Elements | None = None,
     topics: TopicModel | None = None,
 ) -> None:
-    """Score one system of a data set and write the tidy scores with a sidecar that records how they were made.
+    """Score the systems of a data set and write the tidy scores with a sidecar that records how they were made.
 
     Args:
-        spec: the system and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
+        spec: the systems and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
         files: the files that the spec refers to by number.
         study: name of the study, for the scores.
 
     Raises:
-        UserError: a file cannot be read, or the system does not answer the texts of the gold file.
+        UserError: a file cannot be read, or a system does not answer the texts of the gold file.
     """
-    gold, entry = read_system(files[spec["gold"]], spec["order"]), spec["system"]
-    system, keys = _read(entry, files, gold), entry["keys"]
-    if system.texts:
-        matching = replace(_matching(spec["matching"], elements), closed=_closed(spec))
-        result = evaluate(
-            Inputs(
+    gold, matching = read_system(files[spec["gold"]], spec["order"]), _matching(spec["matching"], elements)
+    rows: list[Score] = []
+    records = []
+    for entry in spec["systems"]:
+        keys, system = entry["keys"], _read(entry, spec, files, gold)
+        result = Result({})
+        if system.texts:
+            found = Inputs(
                 system,
                 gold if keys["setting"] != SYSTEM else gold.restricted(system.texts),
                 read_verdicts(files[entry["factualness"]]) if "factualness" in entry else None,
@@ -101,30 +103,27 @@ def score_system(
                 topics,
                 elements,
                 {judge: read_verdicts(files[number]) for judge, number in entry.get("factualness_by", {}).items()},
-            ),
-            Settings(spec["mode"], matching, resamples=spec["bootstrap"], seed=spec["seed"]),
-        )
-    else:
-        log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
-        result = Result({})
-    write_scores(out, _rows(study, spec, keys, result))
-    log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
+            )
+            # relations must match, too: the published rule for a system that was given them
+            own = replace(matching, closed=spec["mode"] == "official" and keys["setting"] == "closed")
+            result = evaluate(found, Settings(spec["mode"], own, resamples=spec["bootstrap"], seed=spec["seed"]))
+        else:
+            log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
+        rows += _rows(study, spec, keys, result)
+        records.append({"keys": keys, **result.record})
+        log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
+    write_scores(out, rows)
     inputs = {f"file {number}": path for number, path in enumerate(files)}
-    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "record": dict(result.record)})
+    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "records": records})
 
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
-    """Return every distinct string that :func:`score_system` would have embedded for the same arguments."""
+    """Return every distinct string that :func:`score_systems` would have embedded for the same arguments."""
     gold = read_system(files[spec["gold"]], spec["order"])
-    return strings_of([gold, _read(spec["system"], files, gold)])
+    return strings_of([gold, *(_read(entry, spec, files, gold) for entry in spec["systems"])])
 
 
-def _closed(spec: Mapping[str, Any]) -> bool:
-    """Whether relations must match, too: the published rule for a system that was given the relations."""
-    return spec["mode"] == "official" and spec["system"]["keys"]["setting"] == "closed"
-
-
-def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
+def _read(entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
     """Read one system; the study's own predictions are cut to the data set's texts and verbalised as its gold.
 
     A system that was asked about some of the texts has these alone, and one that failed has none.
@@ -136,10 +135,10 @@ def _read(entry: Mapping[str, Any], files: Sequence[str | Path], gold: System) -
         return system
     asked = entry["keys"]["setting"] == SYSTEM
     system = system.restricted(text for text in gold.texts if text in system.texts or not asked)
-    if "original" not in entry:
+    if "original" not in spec:
         return system
     plain = Verbaliser(())
-    names = _plain_names(read_system(files[entry["original"]]), gold)
+    names = _plain_names(read_system(files[spec["original"]]), gold)
     texts = {
         text: [[subject, names.get(relation) or plain(relation), object_] for subject, relation, object_ in triples]
         for text, triples in system.texts.items()

@@ -180,9 +180,10 @@ class Client(Sender):
             finally:
                 state.talking -= 1
 
-        # twice as many workers as slots, so that a slot never waits for the disk
-        side_by_side = len(conversations) if self.endpoint.batch else 2 * self.endpoint.concurrency
-        side_by_side = min(side_by_side, len(conversations))
+        # twice as many workers as slots, so that a slot never waits for the disk; one conversation after the other
+        # with a local model, which reads again what it has not read last
+        side_by_side = self.endpoint.concurrency if self.endpoint.serve else 2 * self.endpoint.concurrency
+        side_by_side = len(conversations) if self.endpoint.batch else min(side_by_side, len(conversations))
         state.talking, state.broken, state.full = side_by_side, None, None
         if state.unusable is not None:  # of an earlier call: perhaps the key is right by now
             state.unusable, state.first_sent = None, False

@@ -131,7 +131,7 @@ class Endpoint:
         values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
         values = {"base_url": None, "model": "", **values, "name": name}
         if values.get("serve"):
-            values = {"timeout": 600.0, "concurrency": 2, "context": CONTEXT, **values}
+            values = {"timeout": 600.0, "concurrency": 1, "context": CONTEXT, **values}
             source = str(values["serve"].get("source", ""))
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
         prices = dict(values.pop("prices", None) or {})

@@ -3,7 +3,9 @@
 :class:`LocalServer` starts ``python -m tripleaudit.llm.llama`` when it is first needed. That process ends with its
 standard input, so it never outlives the process that started it, however that ended.
 
-One request at a time, and nothing kept of the one before: so an answer depends on its request alone.
+One request at a time; what a prompt shares with the one before is not read again. Keys and values are kept in 8 bits,
+which llama.cpp reads token by token, and so do its kernels for the shipped model's weights: an answer depends on its
+request alone, to the last bit.
 """
 
 import importlib.util
@@ -129,7 +131,8 @@ def main(gguf: str, context: str, threads: str) -> None:
     options = xllamacpp.CommonParams()
     options.model.path, options.model_alias = gguf, {Path(gguf).stem}
     options.n_ctx, options.n_parallel = int(context), 1
-    options.cache_prompt, options.cache_ram_mib = False, 0
+    options.cache_ram_mib, options.flash_attn_type = 0, 1
+    options.cache_type_k = options.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_Q8_0
     options.use_jinja, options.warmup, options.ui = True, False, False
     options.cpuparams.n_threads = options.cpuparams_batch.n_threads = int(threads)
     try:

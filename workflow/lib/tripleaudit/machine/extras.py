@@ -22,7 +22,7 @@ OF_COMMAND = {
     "collection": "collections",
     "gre-lda": "grescores",
     "gre-score": "grescores",
-    "gre-system": "grescores",
+    "gre-systems": "grescores",
     "run": "workflow",
 }
 EXTRA = re.compile(r"tripleaudit\[([\w,]+)\][^;]*;.*extra == ['\"](\w+)['\"]")

@@ -1,7 +1,7 @@
 """The GREScores of a study: which systems of which data sets are scored, and from which files."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -217,39 +217,40 @@ class GreScores:
             if system.asked and name in shown
         ]
 
-    def spec(self, dataset: str, name: str) -> tuple[str, list[str]]:
-        """Return what decides the scores of a system, as canonical JSON, and the files that it refers to by number.
+    def spec(self, dataset: str) -> tuple[str, list[str]]:
+        """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
 
         Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
         """
         files: list[str] = []
-        chosen, system = self.datasets[dataset], self.planned[dataset][name]
+        chosen, systems = self.datasets[dataset], self.planned[dataset].values()
 
         def number(path: str) -> int:
             if path not in files:
                 files.append(path)
             return files.index(path)
 
-        judged = {kind: self.judged(dataset, name, self.judges[0], kind) for kind in system.asked}
-        by = {judge: self.judged(dataset, name, judge, "factualness") for judge in system.others}
-        gold = number(self.gold(dataset))
-        entry: dict[str, Any] = {"keys": dict(system.keys)}
-        entry |= {kind: number(path) for kind, path in {**system.files, **judged}.items()}
-        entry |= {"factualness_by": further} if (further := _numbered({**system.judgements, **by}, number)) else {}
-        if system.keys["setting"] in (TRAINED, SYSTEM) and chosen.generative is not None:
-            # the same sentences with the corpus's own relation names, where those of the gold file are plain
-            entry["original"] = number(f"{self.study.places.study}/generative/{chosen.generative}/texts.jsonl")
-        spec = {
+        def entry(system: Planned) -> dict[str, Any]:
+            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.asked}
+            by = {judge: self.judged(dataset, system.name, judge, "factualness") for judge in system.others}
+            further = {judge: number(path) for judge, path in {**system.judgements, **by}.items()}
+            numbered = {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+            return {"keys": dict(system.keys), **numbered, **({"factualness_by": further} if further else {})}
+
+        spec: dict[str, Any] = {
             "corpus": dataset,
             "level": chosen.level,
             "mode": self.config.mode,
             "bootstrap": self.config.bootstrap,
             "seed": self.config.seed,
             "matching": self.config.matching.full(),
-            "gold": gold,
+            "gold": number(self.gold(dataset)),
             "order": chosen.gold.order if chosen.gold is not None else "auto",
-            "system": entry,
+            "systems": [entry(system) for system in systems],
         }
+        if chosen.generative is not None:
+            # the same sentences with the corpus's own relation names, where those of the gold file are plain
+            spec["original"] = number(f"{self.study.places.study}/generative/{chosen.generative}/texts.jsonl")
         return json.dumps(spec, sort_keys=True), files
 
     # what the jobs are given
@@ -328,21 +329,13 @@ class GreScores:
         """Levels of the data sets: sentence, bag, document."""
         return {dataset.level for dataset in self.datasets.values()}
 
-    def scores(self, dataset: str, system: str) -> str:
-        """Return where the scores of one system of a data set lie."""
-        return f"{self.folder}/{dataset}/scores/{system}.csv"
-
-    def embedded_before(self, dataset: str, system: str) -> list[str]:
-        """Return the scores to wait for, so that an endpoint embeds the gold triples once for all systems."""
-        return [self.scores(dataset, GROUND_TRUTH)] if self.embedding_endpoint and system != GROUND_TRUTH else []
+    def scores(self, dataset: str) -> str:
+        """Return where the scores of a data set lie."""
+        return f"{self.folder}/{dataset}/scores.csv"
 
     def files(self) -> list[str]:
-        """Return the scores of every system of every data set."""
-        return [self.scores(dataset, name) for dataset, systems in self.planned.items() for name in systems]
-
-
-def _numbered(files: Mapping[str, str], number: Callable[[str], int]) -> dict[str, int]:
-    return {name: number(path) for name, path in files.items()}
+        """Return the scores of every data set."""
+        return [self.scores(dataset) for dataset in self.datasets]
 
 
 def stored(section: GreGold | GreSystem | None) -> dict[str, str]:

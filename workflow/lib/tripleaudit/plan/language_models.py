@@ -95,7 +95,7 @@ class Server(Section):
     batch: bool = False
     """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
     concurrency: Processes | None = None
-    """Most requests in flight; null is 4, or 2 for a local model."""
+    """Most requests in flight; null is 4, or 1 for a local model."""
     timeout: Positive | None = None
     """Seconds for one attempt; null is 120, or 600 for a local model."""
     max_retries: Count = 6

@@ -44,7 +44,6 @@ from tripleaudit.systems.test_set import to_ask
 Row = dict[str, Any]
 Found = Iterator[Row | str]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
 Clients = Callable[[str], Client]  # of endpoints by name, opened once
-READ = ("triples", "original")  # files of a system that decide which strings it has
 COLUMNS = {
     "data set": "dataset",
     "system": "system",
@@ -217,19 +216,15 @@ def _embedding(study: Study, clients: Clients) -> Found:
         if not isfile(gre.gold(dataset)):
             yield f"{dataset} (embeddings: its gold triples are not there yet)"
             continue
-        strings: set[str] = set()
-        left, systems = 0, gre.planned[dataset]
-        for text, files in (gre.spec(dataset, system) for system in systems):
-            spec = json.loads(text)
-            if all(isfile(files[spec["system"][kind]]) for kind in READ if kind in spec["system"]):
-                strings |= strings_to_embed(spec, files)
-            else:
-                left += 1
-        if left:
-            yield f"{dataset} (embeddings: the triples of {left} of {len(systems)} systems are not there yet)"
+        text, files = gre.spec(dataset)
+        spec = json.loads(text)
+        there = [entry for entry in spec["systems"] if isfile(files[entry["triples"]])]
+        strings = strings_to_embed({**spec, "systems": there}, files)
+        if left := len(spec["systems"]) - len(there):
+            yield f"{dataset} (embeddings: the triples of {left} of {len(spec['systems'])} systems are not there yet)"
         figures = clients(name).estimate_embeddings(strings - known)
         known |= strings
-        done = not figures.to_pay and all(isfile(gre.scores(dataset, system)) for system in systems)
+        done = not figures.to_pay and isfile(gre.scores(dataset))
         yield _row(dataset, "all (strings to embed)", name, done, figures)
 
 
