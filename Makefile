@@ -3,6 +3,7 @@ PYTHON ?= python3.11
 CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 TORCH := 2.13.0
@@ -21,18 +22,22 @@ help: ## say what can be made
 
 setup: $(READY) ## create .venv and install the project with everything its tests need
 
-$(READY): pyproject.toml envs/constraints.txt
+$(DEMO): pyproject.toml envs/constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch==$(TORCH)
+	$(PIP) -c envs/constraints.txt -e '.[grescores,serve,workflow]'
+	touch $@
+
+$(READY): $(DEMO)
 	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
-demo: $(READY) ## run the demo study from its corpus to tables and report (about 10 minutes on 2 cores)
+demo: $(DEMO) ## run the demo study from its corpus to tables and report (about 10 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"
 
-report: $(READY) ## write the HTML report of the demo study, and what it needs
+report: $(DEMO) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
 
 test: $(READY) lint ## check style, then run the tests (at most 8 minutes on 2 cores; changes nothing outside this folder)
