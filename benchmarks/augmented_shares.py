@@ -11,11 +11,11 @@ import tempfile
 from pathlib import Path
 
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.protocols.augmented.choose import PARTS
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.protocols.variants import PARTS
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 PUBLISHED = (17.21, 36.17, 46.62)

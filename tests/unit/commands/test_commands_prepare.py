@@ -47,12 +47,13 @@ def test_prepare_divides_and_limits(source, tmp_path):
     assert [sentence.id for sentence in load_sentences(tmp_path / "few.jsonl")] == ["0", "1", "2"]
 
 
-def test_prepare_counts_what_an_encoder_would_cut(source, tmp_path, minilm):
-    args = ["prepare", "--source", source, "--out", tmp_path / "a.jsonl", "--report", tmp_path / "r.json"]
-    assert call(*args, "--tokenizer", minilm, "--max-length", 4) == 0  # [CLS] rome 7 [SEP]: numbers of one piece fit
-    assert json.loads((tmp_path / "r.json").read_text())["truncated_triples"] == 0
-    assert call(*args, "--tokenizer", minilm, "--max-length", 3) == 0  # [CLS] rome [SEP]: no object is left
-    assert json.loads((tmp_path / "r.json").read_text())["truncated_triples"] == 20
+def test_reports_count_what_an_encoder_would_cut(source, tmp_path, minilm):
+    files = {name: tmp_path / name for name in ("a.jsonl", "counts.json", "report.json")}
+    assert call("prepare", "--source", source, "--out", files["a.jsonl"], "--report", files["counts.json"]) == 0
+    args = ["--sentences", files["a.jsonl"], "--counts", files["counts.json"], "--out", files["report.json"]]
+    for length, cut in ((4, 0), (3, 20)):  # [CLS] rome 7 [SEP]; of [CLS] rome [SEP] no object is left
+        assert call("corpus-reports", *args, "--encoder", minilm, "--max-length", length) == 0
+        assert json.loads(files["report.json"].read_text())["truncated_triples"] == cut
 
 
 def test_prepare_reads_registered_corpora(real_data, tmp_path):
@@ -69,7 +70,6 @@ def test_prepare_reads_registered_corpora(real_data, tmp_path):
         (["--source", "SOURCE", "--divide", "train=8,test", "--part", "train"], "expected PART=WEIGHT"),
         (["--source", "SOURCE", "--divide", "train=8,test=x", "--part", "train"], "expected PART=WEIGHT"),
         (["--source", "SOURCE", "--divide", "train=8,test=1", "--part", "dev"], "'dev', expected one of train, test"),
-        (["--source", "SOURCE", "--tokenizer", "nothing"], "nothing: no such file, expected a tokenizer.json"),
         (["--corpus", "webnlg"], "a registered corpus needs --split and --raw-root"),
         (["--corpus", "webnlg", "--split", "test", "--raw-root", ".", "--divide", "a=1"], "leave out --format"),
         (["--corpus", "x", "--split", "test", "--raw-root", "."], "corpus 'x' is not registered"),

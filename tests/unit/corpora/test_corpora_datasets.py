@@ -10,7 +10,7 @@ from datasets import Dataset, DatasetDict
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.store import to_dataset_dict
+from tripleaudit.corpora.writers import to_dataset_dict
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
 
@@ -48,34 +48,6 @@ def test_triples_as_lists_under_other_names(tmp_path):
     corpus = read_corpus(saved(tmp_path, rows), columns={"text": "sent", "triples": "facts"})
     assert corpus.sentences[0].triples[0].strings == ("Rome", "in", "Italy")
     assert corpus.report.zero_triple_sentences == 1
-
-
-def test_triples_as_objects_under_other_names(tmp_path):
-    rows = [{"text": "Rome is in Italy", "triples": [{"head": "Rome", "type": "in", "tail": "Italy"}]}]
-    corpus = read_corpus(saved(tmp_path, rows))
-    assert corpus.sentences[0].triples[0].object == Span(11, 16, "Italy")
-
-
-def test_tokens_entities_and_relations(tmp_path):
-    rows = [
-        {
-            "tokens": ["Tim", "Cook", "leads", "Apple"],
-            "ents": [{"from": 0, "end": 2}, {"from": 3, "end": 4}],
-            "relations": [{"type": "leads", "head": 0, "tail": 1}],
-        }
-    ]
-    corpus = read_corpus(saved(tmp_path, rows), columns={"entities": "ents", "start": "from"})
-    assert corpus.sentences[0].triples[0].subject == Span(0, 8, "Tim Cook")
-
-
-def test_one_triple_a_row(tmp_path):
-    rows = [
-        {"text": "A B C", "subject": "A", "relation": "r", "object": "B"},
-        {"text": "A B C", "subject": "A", "relation": "q", "object": "C"},
-        {"text": "D", "subject": None, "relation": None, "object": None},
-    ]
-    corpus = read_corpus(saved(tmp_path, rows))
-    assert [len(sentence.triples) for sentence in corpus.sentences] == [2, 0]
 
 
 def test_bad_data_sets_are_one_clear_sentence(tmp_path):

@@ -8,12 +8,18 @@ from hypothesis import strategies as st
 from support.filler import Filler, vectors
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented import DEFAULT_BEAMS, DEFAULT_K, augment
-from tripleaudit.protocols.augmented.candidates import find_candidates
-from tripleaudit.protocols.augmented.choose import Found, Rules, choose, wants_seen
-from tripleaudit.protocols.augmented.mentions import lay_out
+from tripleaudit.protocols.augmented.candidates import Found, find_candidates
+from tripleaudit.protocols.augmented.replaced import (
+    DEFAULT_BEAMS,
+    DEFAULT_K,
+    augment,
+    check_words,
+    choose,
+    wants_seen,
+)
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.splits import Splits
+from tripleaudit.protocols.substitution import lay_out
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import PARTS
 
@@ -64,14 +70,6 @@ def test_punctuation_stays_and_an_uncased_model_gets_the_case_of_the_word():
     assert {words[1] for words in found["NASA , Bonn"]} == {","}
     assert {words[0] for words in found["NASA , Bonn"]} == {"OSLO", "ROME"}
     assert {words[2] for words in found["NASA , Bonn"]} == {"Oslo", "Rome"}
-
-
-def test_a_text_that_quotes_the_mask_token_is_read_at_the_right_mask():
-    model = Filler(WORDS)
-    queries = {}
-    model.fill = lambda asked, top: queries.update(asked) or {}
-    candidates(sentence("the token [MASK] hides Rome", ("Rome", "r", "Rome")), model)
-    assert queries == {"the token [MASK] hides [MASK]": [1]}
 
 
 def test_each_word_is_asked_for_at_its_own_mask():
@@ -127,14 +125,12 @@ def test_parts_ask_for_seen_and_unseen_roles(part, subject, files, text, object_
 def test_a_word_without_a_neighbour_of_the_kind_takes_any_as_in_the_files(way, fallback, taken):
     row = sentence("Rome likes Bern", ("Rome", "r", "Bern"))
     found = {"Rome": Found(way, [("Oslo",), ("Bern",)])}
-    chosen, outcomes = choose(lay_out(row), found, "ss", {"Lima"}, "0", Rules(fallback=fallback))
+    chosen, outcomes = choose(lay_out(row), found, "ss", {"Lima"}, "0", fallback=fallback)
     assert chosen == ({"Rome": ("Oslo",)} if taken else {})  # never Bern, another entity here
     assert outcomes["none_of_this_kind"] == (not taken)
     found = {"Rome": Found(way, [("Oslo",), ("Lima",)])}
     for seed in range(10):  # a word of the kind is never passed over
-        assert choose(lay_out(row), found, "ss", {"Lima"}, str(seed), Rules(fallback=fallback))[0] == {
-            "Rome": ("Lima",)
-        }
+        assert choose(lay_out(row), found, "ss", {"Lima"}, str(seed), fallback=fallback)[0] == {"Rome": ("Lima",)}
 
 
 def test_draws_are_uniform_over_the_candidates_of_the_kind():
@@ -227,27 +223,6 @@ def test_properties_of_the_augmented_set(case):
     assert augment(splits, Filler(WORDS), NEAREST, k=4, beams=2, fallback="text", seed=seed)[0] == new
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(corpora())
-def test_an_entity_stays_only_where_no_candidate_of_its_kind_exists(case):
-    splits, seed = case
-    known = SeenTriples(splits.train).entities
-    for number, row in enumerate(splits.test):
-        layout = lay_out(row)
-        (found,) = find_candidates([row], [layout], Filler(WORDS), NEAREST, k=4, beams=2)
-        for part in PARTS:
-            chosen, _ = choose(layout, found, part, known, f"{seed} {number}", Rules(fallback="text"))
-            used = {span.text for t in row.triples for span in (t.subject, t.object)}
-            used |= {layout.entities[text].with_words(words) for text, words in chosen.items()}
-            subjects, objects = {t.subject.text for t in row.triples}, {t.object.text for t in row.triples}
-            for entity in layout.entities.values():
-                if layout.stays or entity.text in chosen:
-                    continue
-                seen = wants_seen(part, entity.text in subjects, entity.text in objects)
-                options = {entity.with_words(words) for words in found[entity.text].words}
-                assert not [text for text in options - used if (text in known) == seen]
-
-
 def test_zero_triple_sentences_appear_once_at_the_end():
     train = [sentence("Rome", ("Rome", "r", "Rome"))]
     test = [sentence("nothing", id_="z"), sentence("Constantinople", ("Constantinople", "r", "Constantinople"))]
@@ -256,29 +231,9 @@ def test_zero_triple_sentences_appear_once_at_the_end():
     assert new.test[-1] == test[0]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 0}, "k is 0, expected a whole number >= 1"),
-        ({"beams": 1.5}, "beams is 1.5"),
-        ({"k": True}, "k is True"),
-        ({"roles": "paper"}, "roles is 'paper', expected one of files, text"),
-    ],
-)
-def test_impossible_numbers_are_refused(options, message):
-    row = sentence("Rome", ("Rome", "r", "Rome"))
-    with pytest.raises(UserError, match=message):
-        augment(Splits([row], [], [row]), Filler(WORDS), NEAREST, **options)
-
-
-def test_a_test_set_without_triples_is_refused():
+def test_what_cannot_be_augmented_is_refused_before_a_model_runs():
     with pytest.raises(UserError, match="no sentence with triples"):
-        augment(Splits([], [], [sentence("nothing")]), Filler(WORDS), NEAREST)
-
-
-def test_vectors_of_another_language_are_refused_before_the_model_runs():
+        check_words(Splits([], [], [sentence("nothing")]), NEAREST)
     row = sentence("Москва город", ("Москва", "r", "город"))
-    model = Filler(WORDS)
     with pytest.raises(UserError, match="have none of the 2 words of the test entities"):
-        augment(Splits([row], [], [row]), model, NEAREST)
-    assert not model.texts
+        check_words(Splits([row], [], [row]), NEAREST)

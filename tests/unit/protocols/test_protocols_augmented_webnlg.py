@@ -6,9 +6,8 @@ import pytest
 
 from support.augmented_files import published_outcomes
 from support.webnlg import read_triple_list
-from tripleaudit.protocols.augmented import augment
-from tripleaudit.protocols.augmented.choose import wants_seen
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
+from tripleaudit.protocols.augmented.replaced import augment, wants_seen
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 from tripleaudit.protocols.splits import Splits

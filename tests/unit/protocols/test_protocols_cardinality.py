@@ -7,7 +7,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.cardinality import CARDINALITY, PUBLISHED_SIZES, add_zero_sentences, apply_setting
+from tripleaudit.protocols.cardinality import add_zero_sentences, apply_setting
 from tripleaudit.protocols.splits import Splits
 
 POSITIVE = sentence("Ada wrote Notes", ("Ada", "author", "Notes"), id_="p")
@@ -51,24 +51,21 @@ def raw_nyt(raw_file):
 def test_zero_sentences_of_the_raw_corpus_join_a_prepared_split(raw_nyt):
     positives = [row for row in raw_nyt if row.triples]
     splits = Splits(positives[:5], positives[5:6], positives[6:8])
-    new, report = add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=1)
+    new, report = add_zero_sentences(splits, raw=raw_nyt, zero_sizes="12,3,4", seed=1)
     assert [sum(bool(row.triples) for row in part) for _, part in new] == [5, 1, 2]
     assert [sum(not row.triples for row in part) for _, part in new] == [12, 3, 4]
     assert report == {"zero_sentences_found": 30, "zero_sentences_used": 19}
     texts = [row.text for _, part in new for row in part]
     assert len(set(texts)) == len(texts)
-    assert add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=1)[0] == new
-    assert add_zero_sentences(splits, raw_nyt, (12, 3, 4), seed=2)[0] != new
+    assert add_zero_sentences(splits, raw=raw_nyt, zero_sizes="12,3,4", seed=1)[0] == new
+    assert add_zero_sentences(splits, raw=raw_nyt, zero_sizes="12,3,4", seed=2)[0] != new
+    first = add_zero_sentences(splits, raw=raw_nyt, zero_sizes="12,3,4", seed=0)
+    assert add_zero_sentences(splits, raw=raw_nyt, zero_sizes="12,3,4") == first
 
 
 def test_too_few_sentences_are_refused(raw_nyt):
     with pytest.raises(UserError, match="30 different sentences with zero triples, expected at least 31"):
-        add_zero_sentences(Splits([], [], []), raw_nyt, (25, 3, 3))
-
-
-def test_published_sizes_are_those_of_the_papers_table_2():
-    assert PUBLISHED_SIZES["nyt24"] == (145767, 4969, 4969)
-    assert PUBLISHED_SIZES["nyt29"] == (177861, 4940, 4601)
+        add_zero_sentences(Splits([], [], []), raw=raw_nyt, zero_sizes="25,3,3")
 
 
 def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, capsys):
@@ -88,10 +85,3 @@ def test_the_split_command_adds_zero_sentences(raw_file, raw_nyt, tmp_path, caps
         assert message in capsys.readouterr().err
     assert main(arguments) == 1
     assert "expected the raw corpus and zero_sizes" in capsys.readouterr().err
-
-
-def test_divisions_have_the_seed_0_unless_another_is_given(raw_nyt):
-    none = Splits([], [], [])
-    assert add_zero_sentences(none, raw_nyt, (12, 3, 4)) == add_zero_sentences(none, raw_nyt, (12, 3, 4), seed=0)
-    built = CARDINALITY.build(none, zero_sizes="12,3,4", raw=raw_nyt)
-    assert built == add_zero_sentences(none, raw_nyt, (12, 3, 4), seed=0)

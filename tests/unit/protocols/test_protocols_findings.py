@@ -38,28 +38,6 @@ def test_the_three_rarest_relations_are_shown_and_the_first_unknown_ones() -> No
     assert (unknown.count, unknown.examples) == (4, ("r1 (1)", "r2 (1)", "r3 (1)"))
 
 
-@pytest.mark.parametrize(
-    ("exchanged", "order"),
-    [(2, False), (3, True)],  # of four triples: half is not most
-)
-def test_parts_are_exchanged_in_most_triples_where_it_is_said(exchanged: int, order: bool) -> None:
-    rows = [
-        (f"a{n} b{n}", [(f"a{n}", f"b{n}", "Rel") if n < exchanged else (f"a{n}", "Rel", f"b{n}")]) for n in range(4)
-    ]
-    finding = found(*rows).get("order")
-    assert (finding is not None) is order
-    if finding:
-        assert "3 of 4 relations stand in their sentence and 3 objects do not" in finding.text
-        assert "order=sor" in finding.text
-
-
-def test_entities_that_are_missing_come_in_one_order_and_three_are_shown() -> None:
-    text = "nobody is here"
-    finding = found((text, [("Xd", "r", "Xa"), ("Xc", "r", "Xb")]))["missing-strings"]
-    assert finding.count == 4
-    assert finding.examples == tuple(f"'{name}', nothing is near" for name in ("Xa", "Xb", "Xc"))
-
-
 def test_label_noise_comes_in_one_order() -> None:
     loops = found(("a b c d", [(name, "r", name) for name in "dcba"]))["loops"]
     assert (loops.count, loops.examples) == (4, tuple(f"0: ({name}; r; {name})" for name in "abc"))
@@ -74,13 +52,6 @@ def test_spans_that_touch_or_overlap_are_not_nested() -> None:
     assert "nesting" not in found(("ab cd ef", [("ab cd", "r", "cd ef")]))
     finding = found(("ab cd ef", [("ab cd", "r", "cd ef"), ("ab", "r", "ef")]))["nesting"]
     assert finding.examples == ("0: 'ab' in 'ab cd'", "0: 'ef' in 'cd ef'")
-
-
-@pytest.mark.parametrize(("length", "cut"), [(80, 80), (81, 79)])
-def test_a_text_is_shown_up_to_eighty_characters(length: int, cut: int) -> None:
-    text = "x" * length
-    (example,) = found((text, []), (text, []))["repeated"].examples
-    assert example == "1 is like 0: " + "x" * cut + ("…" if cut < length else "")
 
 
 @pytest.mark.parametrize(
@@ -138,18 +109,6 @@ def test_spellings_of_one_relation_and_blanks_around_strings() -> None:
     said = found(*rows)
     assert (said["spelling"].count, said["spelling"].examples) == (1, ("Born_In / born in",))
     assert said["blanks"].count == 2 and said["blanks"].text.startswith("1 different strings")
-
-
-def test_three_examples_of_each_kind_are_shown() -> None:
-    names = [f"n{number}" for number in range(4)]
-    text = " ".join(names)
-    both = [(one, "r", other) for one in names for other in names if one != other]
-    several = [(one, "q", other) for one, _, other in both]
-    said = found((text, [*both, *several]), *[(text, [])] * 4)
-    assert (said["both-directions"].count, len(said["both-directions"].examples)) == (6, 3)
-    assert (said["several-relations"].count, len(said["several-relations"].examples)) == (12, 3)
-    assert (said["repeated"].count, len(said["repeated"].examples)) == (4, 3)
-    assert (said["contradictory-copies"].count, len(said["contradictory-copies"].examples)) == (4, 3)
 
 
 @pytest.mark.parametrize(("relations", "objects", "said"), [(3, 1, True), (3, 2, False), (2, 1, False)])

@@ -47,18 +47,6 @@ def test_words_in_held_out_texts_alone_are_an_error_and_no_training_without_end(
         train_masked_lm(tiny_encoder, [sentence(text) for text in texts], tmp_path, MaskedLm(steps=1))
 
 
-def test_order_training_masks_and_test_masks_are_drawn_from_streams_of_their_own(tiny_encoder, tmp_path, monkeypatch):
-    seeds = []
-
-    def stream(seed):
-        seeds.append(abs(seed))  # as Python does
-        return random.Random(seed)
-
-    monkeypatch.setattr(train_mlm, "random", SimpleNamespace(Random=stream))
-    train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=1, batch_size=6, seed=1))
-    assert len(set(seeds)) == 3
-
-
 def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
@@ -155,33 +143,16 @@ def test_trainings_that_name_no_numbers_keep_theirs():
     assert (train_mlm.RATE, train_mlm.ENCODER_RATE, train_mlm.MASK_RATE, train_mlm.LONGEST) == (2e-3, 2e-4, 0.25, 128)
 
 
-def test_a_model_without_trained_head_is_refused(tiny_encoder):
+def test_folders_that_hold_no_usable_model_are_refused(tiny_encoder, tmp_path):
     with pytest.raises(UserError, match="no trained masked-LM head .* expected one made by 'tripleaudit train-mlm'"):
         MaskedLanguageModel(tiny_encoder)
-
-
-def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(UserError, match="expected the folder of a masked language model"):
         MaskedLanguageModel(tmp_path / "nothing")
     with pytest.raises(UserError, match="expected the folder of an encoder"):
         train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"steps": 0}, "steps is 0"),
-        ({"batch_size": 0}, "batch_size is 0"),
-        ({"layers": 9}, "layers is 9, expected 1 to 2"),
-    ],
-)
-def test_impossible_training_options_are_refused(tiny_encoder, tmp_path, options, message):
-    with pytest.raises(UserError, match=message):
-        train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(**options))
-
-
-def test_the_smallest_training_is_one_step_of_one_sentence(tiny_encoder, tmp_path):
-    assert train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=1, batch_size=1, layers=1))["steps"] == 1
+    for layers in (0, 9):
+        with pytest.raises(UserError, match=f"layers is {layers}, expected 1 to 2"):
+            train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(layers=layers))
 
 
 def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encoder, tmp_path):
@@ -207,11 +178,6 @@ def test_whole_words_are_told_by_the_mark_of_their_kind_of_tokenizer(pieces, wor
     assert all(pieces[token - 10].lstrip("Ġ▁") == word for token, word in whole.items())
 
 
-def test_the_limit_is_the_smallest_of_tokenizer_model_and_512(trained):
-    model = MaskedLanguageModel(trained[0])
-    assert model._max_length == model._model.config.max_position_embeddings < 512
-
-
 def test_a_model_that_takes_longer_texts_is_given_512_pieces(trained, tmp_path):
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     tokenizer = transformers.AutoTokenizer.from_pretrained(trained[0], model_max_length=600)
@@ -235,24 +201,16 @@ def test_words_of_one_piece_have_their_places(tokenizer):
     assert (len(cut), single) == (4, [1, 2])  # [CLS] london is [SEP]
 
 
-def test_a_batch_of_masks_by_hand(tokenizer):
+def test_a_batch_of_masks_by_hand(tokenizer, monkeypatch):
+    many = train_mlm._mask([([5] * 40_000, list(range(40_000)))], tokenizer, random.Random(0))
+    assert (many["labels"] == 5).float().mean().item() == pytest.approx(0.25, abs=0.01)
+    monkeypatch.setattr(train_mlm, "MASK_RATE", 1.0)
     samples = [([5, 7, 8, 9], [1, 3]), ([5, 6], [1])]
-    batch = train_mlm._mask(samples, tokenizer, 1.0, random.Random(0))
+    batch = train_mlm._mask(samples, tokenizer, random.Random(0))
     mask, pad = tokenizer.mask_token_id, tokenizer.pad_token_id
     assert batch["input_ids"].tolist() == [[5, mask, 8, mask], [5, mask, pad, pad]]
     assert batch["attention_mask"].tolist() == [[1, 1, 1, 1], [1, 1, 0, 0]]
     assert batch["labels"].tolist() == [[-100, 7, -100, 9], [-100, 6, -100, -100]]  # -100: what PyTorch's losses ignore
-    many = train_mlm._mask([([5] * 40_000, list(range(40_000)))], tokenizer, 0.25, random.Random(0))
-    assert (many["labels"] == 5).float().mean().item() == pytest.approx(0.25, abs=0.01)
-
-
-def test_masked_positions_have_the_logits_of_the_whole_model(trained, tokenizer):
-    model = transformers.AutoModelForMaskedLM.from_pretrained(trained[0]).eval()
-    samples = [train_mlm._encode(tokenizer, text, 64) for text in TEXTS[:3]]
-    batch = train_mlm._mask(samples, tokenizer, 0.5, random.Random(1))
-    with torch.no_grad():
-        whole = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"]).logits
-        torch.testing.assert_close(train_mlm._predicted(model, batch)[0], whole[batch["labels"] != -100])
 
 
 def test_a_new_head_starts_from_the_frequencies_of_pieces():
@@ -263,23 +221,11 @@ def test_a_new_head_starts_from_the_frequencies_of_pieces():
     assert head.bias.exp().tolist() == pytest.approx([2 / 7, 1 / 7, 4 / 7])
 
 
-def test_head_and_encoder_have_rates_of_their_own(tiny_encoder):
-    model = transformers.AutoModelForMaskedLM.from_pretrained(tiny_encoder)
-    optimizer = train_mlm._optimizer(model)
-    inside = {id(parameter) for parameter in model.base_model.parameters()}
-    rates = {
-        (id(parameter) in inside, group["lr"]) for group in optimizer.param_groups for parameter in group["params"]
-    }
-    assert rates == {(False, train_mlm.RATE), (True, train_mlm.ENCODER_RATE)}
-    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(list(model.parameters()))
-    assert all(group["fused"] for group in optimizer.param_groups)
-
-
 @pytest.fixture
 def watched(monkeypatch):
     """What a training does: sentences and rates of its steps, losses, norms of the gradients."""
     seen = SimpleNamespace(batches=[], rates=[], losses=[], norms=[])
-    optimizer, mask, loss = train_mlm._optimizer, train_mlm._mask, train_mlm._loss
+    optimizer, mask, loss = train_mlm._optimizer, train_mlm._mask, torch.nn.functional.cross_entropy
 
     def noted(made, *_):
         groups = made.param_groups
@@ -292,8 +238,8 @@ def watched(monkeypatch):
         made.register_step_pre_hook(noted)
         return made
 
-    def noted_loss(model, batch):
-        found = loss(model, batch) * 50  # large gradients, so that the bound holds
+    def noted_loss(*arguments):
+        found = loss(*arguments) * 50  # large gradients, so that the bound holds
         seen.losses.append(found.item())
         return found
 
@@ -302,7 +248,7 @@ def watched(monkeypatch):
         return mask(samples, *arguments)
 
     monkeypatch.setattr(train_mlm, "_optimizer", noted_optimizer)
-    monkeypatch.setattr(train_mlm, "_loss", noted_loss)
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", noted_loss)
     monkeypatch.setattr(train_mlm, "_mask", noted_mask)
     return seen
 
@@ -329,27 +275,6 @@ def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(tiny_
     assert len(held_out) == 2 and not set(held_out) & set(picked)
 
 
-def test_the_shortest_warm_up_is_one_step(tiny_encoder, tmp_path, watched):
-    settings = MaskedLm(steps=5, batch_size=4, layers=1)
-    report = train_masked_lm(tiny_encoder, numbered(8), tmp_path, settings)
-    factors = [0, 1, 0.75, 0.5, 0.25]
-    assert [rate / train_mlm.RATE for rate, _ in watched.rates] == pytest.approx(factors)
-    assert report["loss"] == pytest.approx(watched.losses[-1])
-    assert (report["held_out_words"], report["held_out_accuracy"]) == (0, 0.0)
-
-
-def test_at_most_two_hundred_sentences_are_held_out(tiny_encoder, tmp_path, monkeypatch):
-    held_out = []
-    monkeypatch.setattr(train_mlm, "MASK_RATE", 0.9)
-    monkeypatch.setattr(train_mlm, "_encode", lambda tokenizer, text, longest: ([5], [0]))
-    monkeypatch.setattr(train_mlm, "_accuracy", lambda model, samples, *_: held_out.append(len(samples)) or (8, 2))
-    for count in (9_950, 10_000, 10_500):
-        texts = [sentence(str(number)) for number in range(count)]
-        settings = MaskedLm(steps=1, batch_size=1, layers=1)
-        assert train_masked_lm(tiny_encoder, texts, tmp_path, settings)["held_out_accuracy"] == 0.25
-    assert held_out == [199, 200, 200]
-
-
 def test_the_accuracy_is_the_share_of_masked_words_ranked_first(tokenizer, monkeypatch):
     samples = [([5, 7, 8], [1, 2]), ([5, 6, 7, 7], [1, 2, 3]), ([5], [])]
 
@@ -361,5 +286,4 @@ def test_the_accuracy_is_the_share_of_masked_words_ranked_first(tokenizer, monke
     monkeypatch.setattr(train_mlm, "MASK_RATE", 1 - 1e-9)
     model = SimpleNamespace(device=torch.device("cpu"))
     for size in (1, 2, 3):  # all words are masked: 7, 8, 6, 7 and 7
-        settings = MaskedLm(batch_size=size)
-        assert train_mlm._accuracy(model, samples, tokenizer, settings) == (5, 3)
+        assert train_mlm._accuracy(model, samples, tokenizer, size, random.Random(0)) == (5, 3)

@@ -4,8 +4,7 @@ import pytest
 
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.protocols.augmented.mentions import lay_out, rewrite
-from tripleaudit.protocols.substitution import replace_places
+from tripleaudit.protocols.substitution import lay_out, replace_places, rewrite
 
 
 def test_places_are_replaced_and_offsets_shift():

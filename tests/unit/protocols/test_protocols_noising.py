@@ -87,13 +87,6 @@ def test_the_share_of_noised_sentences_and_the_seeding():
     assert all(noising(probability=0.0)(each, epoch) is None for epoch in range(50))
 
 
-def test_the_order_of_calls_does_not_matter():
-    each = corpus()[1]
-    noise = noising()
-    forwards = [noise(each, epoch) for epoch in range(5)]
-    assert [noise(each, epoch) for epoch in reversed(range(5))] == forwards[::-1]
-
-
 def test_zero_triple_sentences_pass():
     assert noising()(Sentence("z", "it rains"), 0) is None
 
@@ -143,14 +136,6 @@ def test_long_entities_are_composed_of_several_words_within_their_number_of_word
         assert len(set(drawn)) > 150
     # 7 tokens need at least three words of up to 3 tokens, whatever the entity had
     assert all(len(noise.pool.draw(7, 1, rng).split()) == 3 for _ in range(50))
-
-
-def test_small_corpora_use_what_they_have():
-    pool = WordPool({2: ["aaaa"], 5: ["bbbbbbbbbb"]})
-    rng = generator(0)
-    assert pool.draw(2, 1, rng) == "aaaa"
-    assert letters([pool.draw(9, 1, rng)]) == [9]
-    assert pool.draw(1, 1, rng) is None  # nothing has one token
 
 
 def test_a_corpus_that_offers_no_other_word_leaves_the_sentence_alone():
@@ -267,27 +252,6 @@ def test_single_words_are_drawn_from_buckets_of_fifty(words: int, filled: list[i
     assert (pool.fewest(0), pool.fewest(1), pool.fewest(2), pool.fewest(3)) == (0, 1, 3 - len(filled), 4 - len(filled))
 
 
-def parts_of(length: int, most: int, largest: int = 3) -> set[tuple[int, ...]]:
-    """Every way to write a length as at most so many numbers from 1 to 3, the largest first."""
-    if length == 0:
-        return {()}
-    return {
-        (part, *rest)
-        for part in range(1, min(largest, length) + 1)
-        for rest in (parts_of(length - part, most - 1, part) if most else ())
-    }
-
-
-@pytest.mark.parametrize(("length", "words"), [(4, 2), (5, 3), (7, 3), (7, 5)])
-def test_long_entities_are_composed_in_every_way_that_fits(length: int, words: int):
-    pool, rng = noising().pool, generator(2)
-    drawn = [pool.draw(length, words, rng).split() for _ in range(1500)]
-    found = {tuple(sorted(letters(each), reverse=True)) for each in drawn}
-    assert found == parts_of(length, words)
-    uneven = [letters(each) for each in drawn if len(set(letters(each))) > 1]
-    assert any(each[0] > each[-1] for each in uneven) and any(each[0] < each[-1] for each in uneven)  # in any order
-
-
 def test_lengths_that_no_words_make_up_come_from_what_the_corpus_has():
     pool, rng = WordPool({2: [f"b{n}" for n in range(50)], 3: ["only"]}), generator(0)
     assert pool.filled == [2]
@@ -317,23 +281,3 @@ def test_wordwise_gives_up_where_an_entity_begins_or_ends_inside_a_word(spans):
     noise = noising(each, nested="wordwise")
     assert noise(each, 0) is None
     assert noise.counts["given_up"] == 1 and noise.counts["noised"] == 0
-
-
-def test_a_sentence_is_drawn_for_anew_until_it_fits_but_not_for_ever(monkeypatch):
-    """Where a word hits what stands there already, all are drawn again, 25 times at most."""
-    each = corpus()[1]
-    for fails, result in ((24, True), (25, False)):
-        noise, draws = noising(), []
-
-        def failing(entities, rng, fails=fails, draws=draws):
-            draws.append(entities)
-            return None if len(draws) <= fails else {"tim cook": "aaxy", "apple": "bbxy"}
-
-        monkeypatch.setattr(noise, "_draw_all", failing)
-        assert (noise(each, 0) is not None) is result and len(draws) == 25
-        assert (noise.counts["noised"], noise.counts["given_up"]) == (int(result), int(not result))
-
-
-def test_defaults_follow_the_papers_words():
-    settings = NoiseSettings()
-    assert (settings.vocabulary, settings.nested) == ("words", "skip")

@@ -29,12 +29,6 @@ def test_both_halves_seen_apart_is_partially_seen():
     assert SeenTriples(train).type_of(("A", "r", "D")) == "partially_seen"
 
 
-def test_entities_and_relations_of_training_are_kept():
-    seen = SeenTriples(TRAIN)
-    assert seen.entities == {"Ada", "Notes", "Bob", "Rome"}
-    assert seen.relations == {"author of", "lives in"}
-
-
 def test_a_repeated_triple_counts_once_in_order_of_mention():
     repeated = sentence("A x B", ("A", "r", "B"), ("B", "r", "A"), ("A", "r", "B"))
     assert distinct_triples(repeated) == [("A", "r", "B"), ("B", "r", "A")]

@@ -6,8 +6,8 @@ import pytest
 from support.filler import vectors
 from support.webnlg import sentence
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented.surface import like, replaceable
 from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
+from tripleaudit.protocols.substitution import like, replaceable
 
 
 def test_neighbours_come_nearest_first_with_the_case_of_the_word():
@@ -76,21 +76,6 @@ def test_vectors_of_an_encoder_are_the_means_of_piece_embeddings(tiny_encoder):
     table = AutoModel.from_pretrained(tiny_encoder).get_input_embeddings().weight.detach().numpy()
     assert len(pieces) == 3
     np.testing.assert_allclose(made["cupertino"], table[pieces].mean(0), rtol=1e-5, atol=1e-7)
-
-
-def test_a_word_without_pieces_has_a_vector_of_nought(tiny_encoder, monkeypatch):
-    import transformers
-
-    class Tokenizer:
-        def tokenize(self, text):
-            return [text]
-
-        def __call__(self, words, add_special_tokens):
-            return {"input_ids": [[] if word == " lost" else [5] for word in words]}
-
-    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", lambda *_, **__: Tokenizer())
-    made = derive_vectors(tiny_encoder, [sentence("lost tim")])
-    assert made["tim"].any() and made["lost"].shape == made["tim"].shape and not made["lost"].any()
 
 
 def test_deriving_needs_words_and_an_encoder(tiny_encoder, tmp_path):

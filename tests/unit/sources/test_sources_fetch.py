@@ -274,12 +274,3 @@ def test_a_hub_that_cannot_be_reached(tmp_path, monkeypatch):
         fetch("hub:org/name", tmp_path / "model", model=True)
     with pytest.raises(UserError, match="not a single file"):
         fetch("hub:org/name", tmp_path / "model")
-
-
-def test_the_registered_encoder_is_complete(minilm):
-    assert {"config.json", "model.safetensors", "vocab.txt", "tokenizer.json"} <= set(clean(minilm))
-
-
-def test_the_registered_language_model_is_a_gguf_file(smollm2):
-    with open(smollm2, "rb") as stream:
-        assert stream.read(4) == b"GGUF"

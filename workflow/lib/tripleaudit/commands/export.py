@@ -25,8 +25,7 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.corpora.store import to_dataset_dict
-    from tripleaudit.corpora.writers import WRITERS
+    from tripleaudit.corpora.writers import WRITERS, to_dataset_dict
     from tripleaudit.errors import UserError
 
     splits = named("SPLIT", args.splits, "SPLIT=FILE")

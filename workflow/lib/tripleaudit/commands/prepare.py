@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_encoding, named
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, add_encoding, named
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
@@ -59,11 +59,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--some-absent", action="store_true", help="of the relations to keep some may be in no triple of this split"
     )
-    parser.add_argument("--keep-duplicates", action="store_true", help="keep repeated triples of a sentence")
-    parser.add_argument(
-        "--tokenizer", metavar="PATH", help="tokenizer.json or model folder: also count the triples that are cut off"
-    )
-    parser.add_argument("--max-length", type=Whole(3), default=128, metavar="N", help="subwords kept (default: 128)")
     parser.add_argument("--out", required=True, metavar="FILE", help="where the JSON lines go")
     parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
 
@@ -71,13 +66,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     from tripleaudit.corpora.remarks import say
     from tripleaudit.corpora.store import save_sentences
-    from tripleaudit.corpora.truncation import count_truncated
     from tripleaudit.files import write_json
 
     corpus = _registered(args) if args.corpus else _own(args)
-    if args.tokenizer:
-        corpus.report.truncated_triples = count_truncated(corpus.sentences, args.tokenizer, args.max_length)
-        corpus.report.truncated_at = args.max_length
     save_sentences(args.out, corpus.sentences)
     if args.report:
         write_json(args.report, corpus.report.to_json())
@@ -103,7 +94,6 @@ def _registered(args: argparse.Namespace):
         args.split,
         args.raw_root,
         occurrence=args.occurrence,
-        deduplicate=not args.keep_duplicates,
         limit=args.limit,
         limit_each=args.limit_each,
         lower=args.uncased,
@@ -146,7 +136,6 @@ def _own(args: argparse.Namespace):
         source=", ".join(args.source),
         format="+".join(dict.fromkeys(formats)),
         occurrence=args.occurrence,
-        deduplicate=not args.keep_duplicates,
     )
     if args.only_relation:
         found.report.notes["of_other_relations"] = len(members) - len(kept)

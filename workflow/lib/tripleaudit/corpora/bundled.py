@@ -43,24 +43,31 @@ def open_bundle(path: Path, into: Path) -> Path:
     """
     if not is_bundle(path):
         raise UserError(f"{path}: not a bundle of results; expected what tripleaudit bundle writes")
-    if path.is_dir():
-        _verify(path, path)
-        return path
-    try:
-        with zipfile.ZipFile(path) as archive:
-            with archive.open(MANIFEST) as stream:
-                listed = _listed(json.loads(stream.read(LARGEST)), path)
-            sizes = {info.filename: info.file_size for info in archive.infolist()}
-    except UserError:
-        raise
-    except (*DAMAGED, RuntimeError) as error:  # RuntimeError: encrypted, packed in an unknown way, or nested too deeply
-        raise UserError(f"{path}: the bundle is damaged ({error})") from error
-    for name, size in sizes.items():  # before anything is unpacked
-        if name != MANIFEST and (name not in listed or listed[name]["bytes"] != size):
-            raise UserError(f"{path}: {name} is not the file that was bundled; the bundle was changed or is damaged")
-    extract(path, "", into)
-    _verify(into, path)
-    return into
+    folder = path
+    if not path.is_dir():
+        try:
+            with zipfile.ZipFile(path) as archive:
+                with archive.open(MANIFEST) as stream:
+                    listed = _listed(json.loads(stream.read(LARGEST)), path)
+                sizes = {info.filename: info.file_size for info in archive.infolist()}
+        except (*DAMAGED, RuntimeError) as error:  # RuntimeError: encrypted, packed in an unknown way, too deep
+            raise UserError(f"{path}: the bundle is damaged ({error})") from error
+        for name, size in sizes.items():  # before anything is unpacked
+            if name != MANIFEST and (name not in listed or listed[name]["bytes"] != size):
+                raise _changed(path, name)
+        extract(path, "", into)
+        folder = into
+    for name, entry in _listed(read_json(folder / MANIFEST), path).items():
+        inside = (folder / name).resolve()
+        if not inside.is_relative_to(folder.resolve()) or not inside.is_file():
+            raise UserError(f"{path}: {name} is missing; the bundle was changed or is damaged")
+        if sha256(inside) != entry["sha256"]:
+            raise _changed(path, name)
+    return folder
+
+
+def _changed(path: Path, name: str) -> UserError:
+    return UserError(f"{path}: {name} is not the file that was bundled; the bundle was changed or is damaged")
 
 
 def _listed(manifest: Any, path: Path) -> dict[str, Any]:
@@ -71,16 +78,6 @@ def _listed(manifest: Any, path: Path) -> dict[str, Any]:
         if not isinstance(entry, dict) or not is_sha256(entry.get("sha256")) or not isinstance(entry.get("bytes"), int):
             raise UserError(f"{path}: {MANIFEST} lists {name} without its size and SHA-256")
     return files
-
-
-def _verify(folder: Path, source: Path) -> None:
-    listed = _listed(read_json(folder / MANIFEST), source)
-    for name, entry in listed.items():
-        inside = (folder / name).resolve()
-        if not inside.is_relative_to(folder.resolve()) or not inside.is_file():
-            raise UserError(f"{source}: {name} is missing; the bundle was changed or is damaged")
-        if sha256(inside) != entry["sha256"]:
-            raise UserError(f"{source}: {name} is not the file that was bundled; the bundle was changed or is damaged")
 
 
 def predictions_of(folder: Path) -> list[Path]:

@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -39,8 +40,7 @@ class RawSentence:
     """One sentence as a file states it.
 
     Attributes:
-        id: the sentence's name in the file, or its place.
-        text: the text as the file has it, except that line ends are removed.
+        id, text: its name in the file, or its place; the text without line ends.
         triples: in the file's order, duplicates included.
         where: file and line or item, the start of every error message.
         entities: number of entities that the file marks, None where it marks none.
@@ -139,20 +139,17 @@ class Corpus:
     report: CorpusReport
 
 
-def build_corpus(
-    raw: Iterable[RawSentence], *, source: str, format: str, occurrence: str = "first", deduplicate: bool = True
-) -> Corpus:
-    """Locate the arguments of all triples, remove duplicates inside sentences, and count.
+def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurrence: str = "first") -> Corpus:
+    """Locate the arguments of all triples, remove repeated triples inside sentences, and count.
+
+    Ids of sentences are unique in the result: where one comes again (in the next of several files), the first of ``#2``
+    and so on that no sentence before has is added, which the note ``renamed_ids`` counts.
 
     Args:
         raw: sentences as a reader yields them.
         source, format: go into the report.
         occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
             such strings if they are in the text. With ``all``, every subject place is paired with every object place.
-        deduplicate: whether an exactly repeated triple of a sentence is kept once.
-
-    Ids of sentences are unique in the result: where one comes again (in the next of several files), the first of ``#2``
-    and so on that no sentence before has is added, which the note ``renamed_ids`` counts.
 
     Raises:
         UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
@@ -161,14 +158,6 @@ def build_corpus(
     sentences: list[Sentence] = []
     texts, unique, ids = set(), set(), set()
     relations, found, notes, times = Counter(), Counter(), Counter(), Counter()
-    marked = False
-    examples: dict[str, list[str]] = {}
-
-    def note(kind: str, example: str) -> None:
-        notes[kind] += 1
-        if len(kept := examples.setdefault(kind, [])) < SHOWN:
-            kept.append(example)
-
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
@@ -176,57 +165,52 @@ def build_corpus(
         triples: list[Triple] = []
         strings = {}
         for raw_triple in item.triples:
-            if not raw_triple.relation:
+            subject, relation, object_, *starts, subject_type, object_type = raw_triple
+            if not relation:
                 raise UserError(f"{item.where}: the triple {raw_triple[:3]!r} has no relation")
-            subjects, subject_level = finder.spans(
-                raw_triple.subject, raw_triple.subject_start, raw_triple.subject_type
-            )
-            objects, object_level = finder.spans(raw_triple.object, raw_triple.object_start, raw_triple.object_type)
+            subjects, subject_level = finder.spans(subject, starts[0], subject_type)
+            objects, object_level = finder.spans(object_, starts[1], object_type)
             strings.setdefault(raw_triple[:3], (subject_level, object_level))
             report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
-            for subject in subjects:
-                triples += [Triple(subject, raw_triple.relation, object_) for object_ in objects]
-        triples = list(dict.fromkeys(triples)) if deduplicate else triples
+            triples += [Triple(one, relation, other) for one, other in product(subjects, objects)]
         name = item.id
         while name in ids:
             times[item.id] += 1
             name = f"{item.id}#{times[item.id] + 1}"
         ids.add(name)
-        if name != item.id:
-            note("renamed_ids", f"{item.where} ({item.id})")
-        for one in (*item.left_out, *_odd_names(item)):
-            note(*one)
-        sentences.append(Sentence(name, item.text, tuple(triples)))
+        renamed = [LeftOut("renamed_ids", f"{item.where} ({item.id})")] * (name != item.id)
+        for kind, example in (*renamed, *item.left_out, *_odd_names(item)):
+            notes[kind] += 1
+            if len(kept := report.examples.setdefault(kind, [])) < SHOWN:
+                kept.append(example)
+        notes.update(item.notes)
+        sentences.append(Sentence(name, item.text, tuple(dict.fromkeys(triples))))
         texts.add(item.text)
         unique.update(strings)
         for (_, relation, _), levels in strings.items():
             relations[relation] += 1
             found.update(levels)
             report.triples_not_in_text += "missing" in levels
-        report.triples_raw += listed
         entries = len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
+        report.triples_raw += listed
         report.duplicates += listed - item.malformed - entries
         report.malformed += item.malformed
         report.triples += len(strings)
-        report.spans += sum(triple.located for triple in triples)
+        report.spans += sum(triple.located for triple in sentences[-1].triples)
         report.zero_triple_sentences += not triples
         if item.entities is None:
             report.entities += len({argument for subject, _, object_ in strings for argument in (subject, object_)})
         else:
-            marked = True
             report.entities += item.entities
-            if not triples and item.entities > 1:
-                report.zero_with_two_entities = (report.zero_with_two_entities or 0) + 1
-        notes.update(item.notes)
+            two = report.zero_with_two_entities or 0
+            report.zero_with_two_entities = two + (not triples and item.entities > 1)
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
-    if marked:
-        report.zero_with_two_entities = report.zero_with_two_entities or 0
     report.sentences, report.texts, report.unique_triples = len(sentences), len(texts), len(unique)
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
     report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
-    report.notes, report.examples = dict(sorted(notes.items())), examples
+    report.notes = dict(sorted(notes.items()))
     return Corpus(sentences, report)
 
 
@@ -309,35 +293,24 @@ def of_relations(
 ) -> list[RawSentence]:
     """Return the sentences all of whose triples have these relations, those without triples too; all if none is named.
 
-    Args:
-        members: sentences as a reader yields them.
-        relations: names.
-        source: of the sentences, for messages.
-        some_absent: a small split need not have every relation.
-
     Raises:
-        UserError: a relation is in no triple, though ``some_absent`` is not said.
+        UserError: a relation is in no triple, and not ``some_absent``, as in a small split.
     """
     members = list(members)
     if not relations:
         return members
     known = {triple.relation for item in members for triple in item.triples}
-    for name in relations:
-        if name not in known and not some_absent:
-            raise UserError(f"{source}: no triple has the relation '{name}', which is to be kept{hint(name, known)}")
+    if unknown := [name for name in relations if name not in known and not some_absent]:
+        raise UserError(
+            f"{source}: no triple has the relation '{unknown[0]}', which is to be kept{hint(unknown[0], known)}"
+        )
     return [item for item in members if all(triple.relation in relations for triple in item.triples)]
 
 
 def uncased(item: RawSentence) -> RawSentence:
-    """Lower-case a raw sentence and strip its accents, in the text and in its triples' arguments.
+    """Return a sentence in lower case and without accents, text and arguments of triples alike.
 
     Given positions move with the characters, since a character may become two (İ) or none (a combining accent).
-
-    Args:
-        item: a sentence as a reader yields it.
-
-    Returns:
-        A new sentence with the same id and counts; relation names stay as they are.
     """
     starts = [0]
     for character in item.text:
@@ -347,13 +320,8 @@ def uncased(item: RawSentence) -> RawSentence:
         return starts[start] if start is not None and 0 <= start < len(starts) else start
 
     triples = [
-        t._replace(
-            subject=plain(t.subject),
-            object=plain(t.object),
-            subject_start=moved(t.subject_start),
-            object_start=moved(t.object_start),
-        )
-        for t in item.triples
+        RawTriple(plain(subject), relation, plain(object_), moved(start), moved(other), *types)
+        for subject, relation, object_, start, other, *types in item.triples
     ]
     return replace(item, text=plain(item.text), triples=triples)
 

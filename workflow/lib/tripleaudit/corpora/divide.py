@@ -7,7 +7,9 @@ corpora list without any relation.
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 from tripleaudit.corpora.corpus import RawSentence
@@ -18,33 +20,27 @@ S = TypeVar("S", Sentence, RawSentence)
 
 
 def split_corpus(sentences: Sequence[S], parts: Mapping[str, float], seed: int = 0) -> dict[str, list[S]]:
-    """Divide sentences at random into parts of the given proportions.
+    """Divide sentences at random into parts with these weights, such as ``{"train": 8, "valid": 1, "test": 1}``.
 
     Sentences with the same text always share a part, so that no text is both trained and tested on; those with and
     without triples are each divided in these proportions. Each part keeps the corpus's order.
-
-    Args:
-        sentences: the corpus.
-        parts: name and weight of each part, for example ``{"train": 8, "valid": 1, "test": 1}``.
-        seed: another seed gives another division.
 
     Raises:
         UserError: a weight is not positive, or a part would be empty.
     """
     if not parts or any(not weight > 0 for weight in parts.values()):
         raise UserError(f"split: the weights {dict(parts)} are not all positive")
-    groups: dict[bool, dict[str, list[int]]] = {}
+    groups: dict[bool, Counter[str]] = {}
     seen: dict[str, bool] = {}
-    for number, sentence in enumerate(sentences):
+    for sentence in sentences:
         stratum = seen.setdefault(sentence.text, bool(sentence.triples))
-        groups.setdefault(stratum, {}).setdefault(sentence.text, []).append(number)
-    place: dict[int, str] = {}
+        groups.setdefault(stratum, Counter())[sentence.text] += 1
+    part_of: dict[str, str] = {}
     for texts in groups.values():
         # a hash orders the texts, so that the result depends neither on Python's generator nor on the corpus's order
-        order = sorted(texts, key=lambda text: _key(seed, text))
-        for text, part in zip(order, _fill([len(texts[text]) for text in order], parts), strict=True):
-            place.update(dict.fromkeys(texts[text], part))
-    result = {name: [s for number, s in enumerate(sentences) if place[number] == name] for name in parts}
+        order = sorted(texts, key=lambda text: hashlib.sha256(f"{seed}\0{text}".encode()).digest())
+        part_of.update(zip(order, _fill([texts[text] for text in order], parts), strict=True))
+    result = {name: [sentence for sentence in sentences if part_of[sentence.text] == name] for name in parts}
     for name, members in result.items():
         if not members:
             raise UserError(f"split: part {name!r} of {len(sentences)} sentences would be empty")
@@ -56,11 +52,6 @@ def split_like(sentences: Sequence[S], examples: Mapping[str, Sequence[S]], seed
 
     Sentences whose id is in no example, such as those without triples, are divided at random in the proportions of
     the examples' sizes.
-
-    Args:
-        sentences: the corpus.
-        examples: the parts of the other version.
-        seed: of the random division of the rest.
 
     Raises:
         UserError: an id of an example is not in the corpus, or is in two examples.
@@ -81,17 +72,10 @@ def split_like(sentences: Sequence[S], examples: Mapping[str, Sequence[S]], seed
     return {name: [s for s in sentences if part_of[s.id] == name] for name in examples}
 
 
-def _key(seed: int, text: str) -> bytes:
-    return hashlib.sha256(f"{seed}\0{text}".encode()).digest()
-
-
 def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
     """Give each group of sentences, one after the other, to a part, so that parts end where their share ends."""
     total, weight = sum(sizes), sum(parts.values())
-    names, ends, share = list(parts), [], 0.0
-    for name in names:
-        share += parts[name]
-        ends.append(round(total * share / weight))
+    names, ends = list(parts), [round(total * share / weight) for share in accumulate(parts.values(), initial=0.0)][1:]
     result, done, part = [], 0, 0
     for size in sizes:
         while part < len(names) - 1 and done >= ends[part]:
@@ -147,13 +131,8 @@ def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[st
 def fitting_sizes(found: int, sizes: Mapping[str, int], least: float) -> dict[str, int]:
     """Return ``sizes``, or if fewer sentences are there, all of them in the same proportions.
 
-    Args:
-        found: zero-triple sentences that are there.
-        sizes: of the published sets.
-        least: share of the published sum that must be there.
-
     Raises:
-        UserError: less than that is there.
+        UserError: less than the share ``least`` of the sizes' sum is there.
     """
     wanted = sum(sizes.values())
     if found >= wanted:
@@ -164,6 +143,5 @@ def fitting_sizes(found: int, sizes: Mapping[str, int], least: float) -> dict[st
             f"least {least:.0%} of them"
         )
     fitted = {name: found * size // wanted for name, size in sizes.items()}
-    first = next(iter(fitted))
-    fitted[first] += found - sum(fitted.values())
+    fitted[next(iter(fitted))] += found - sum(fitted.values())
     return fitted

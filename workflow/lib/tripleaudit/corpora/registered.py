@@ -21,7 +21,6 @@ def read_registered(
     raw_root: str | Path,
     *,
     occurrence: str = "first",
-    deduplicate: bool = True,
     limit: int | None = None,
     limit_each: int | None = None,
     lower: bool = False,
@@ -34,12 +33,12 @@ def read_registered(
         name: of the corpus.
         split: train, valid or test.
         raw_root: folder with the raw files under their registered names.
-        occurrence, deduplicate: see :func:`tripleaudit.corpora.read_corpus`.
+        occurrence: see :func:`tripleaudit.corpora.read_corpus`.
         limit: keep only the first sentences.
         limit_each: keep only the first sentences of each file, as variants of a limited test set lie.
-        lower: lower-case and strip accents (:mod:`tripleaudit.corpora.corpus`).
-        only, some_absent: keep the sentences of these relations alone, before any limit; see
-            :func:`~tripleaudit.corpora.corpus.of_relations`. The note ``of_other_relations`` counts the others.
+        lower: lower-case and strip accents (:func:`~tripleaudit.corpora.corpus.uncased`).
+        only, some_absent: keep the sentences of these relations alone, before any limit
+            (:func:`~tripleaudit.corpora.corpus.of_relations`). The note ``of_other_relations`` counts the others.
 
     Raises:
         UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has another hash or
@@ -63,14 +62,10 @@ def read_registered(
     else:
         members = _divide(entry.division, read, Path(raw_root))[split]
     formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
-    kept = of_relations(members, only, f"{name}/{split}", some_absent)
-    found = build_corpus(
-        map(uncased, kept[:limit]) if lower else kept[:limit],
-        source=f"{name}/{split}",
-        format="+".join(formats),
-        occurrence=occurrence,
-        deduplicate=deduplicate,
-    )
+    source = f"{name}/{split}"
+    kept = of_relations(members, only, source, some_absent)
+    chosen = map(uncased, kept[:limit]) if lower else kept[:limit]
+    found = build_corpus(chosen, source=source, format="+".join(formats), occurrence=occurrence)
     if only:
         found.report.notes["of_other_relations"] = len(members) - len(kept)
     return found
@@ -85,8 +80,7 @@ def check_raw_file(file: RawFile, path: Path) -> None:
     if not path.is_file():
         raise UserError(f"{path}: no such file, expected {file.name}")
     if file.sha256 is not None:
-        digest = sha256(path)
-        if digest != file.sha256:
+        if (digest := sha256(path)) != file.sha256:
             raise UserError(f"{path}: sha256 is {digest}, expected {file.sha256}")
     elif file.expect and file.format:
         report = build_corpus(read_raw(path, file.format), source=str(path), format=file.format).report

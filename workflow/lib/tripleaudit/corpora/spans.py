@@ -21,11 +21,7 @@ OCCURRENCES = ("first", "all", "given")
 
 
 def check_occurrence(occurrence: str) -> str:
-    """Return ``occurrence``.
-
-    Raises:
-        UserError: it is none of ``first``, ``all`` and ``given``.
-    """
+    """Return ``occurrence``, or raise :class:`UserError` where it is none of :data:`OCCURRENCES`."""
     if occurrence not in OCCURRENCES:
         raise UserError(f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}")
     return occurrence
@@ -42,31 +38,20 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
     Returns:
         ``([], "missing")`` where the string is empty or does not occur at all.
     """
-    if not entity:
-        return [], "missing"
-    place = text.find(entity)
-    if place < 0:
-        return [], "missing"
-    words: list[tuple[int, int]] = []
-    tokens: list[tuple[int, int]] = []
-    anywhere: list[tuple[int, int]] = []
-    length, size = len(text), len(entity)
-    left_matters, right_matters = entity[0].isalnum(), entity[-1].isalnum()
-    while place >= 0:
+    found: dict[Level, list[tuple[int, int]]] = {"word": [], "token": [], "substring": []}
+    place, size = text.find(entity) if entity else -1, len(entity)
+    while place >= 0 and (every or not found["word"]):
         end = place + size
-        before = text[place - 1] if place else " "
-        after = text[end] if end < length else " "
+        before, after = text[place - 1] if place else " ", text[end] if end < len(text) else " "
         if before.isspace() and after.isspace():
-            words.append((place, end))
-            if not every:
-                break
-        elif not (left_matters and before.isalnum()) and not (right_matters and after.isalnum()):
-            tokens.append((place, end))
+            level = "word"
+        elif not (entity[0].isalnum() and before.isalnum()) and not (entity[-1].isalnum() and after.isalnum()):
+            level = "token"
         else:
-            anywhere.append((place, end))
+            level = "substring"
+        found[level].append((place, end))
         place = text.find(entity, place + 1)
-    levels: list[tuple[list[tuple[int, int]], Level]] = [(words, "word"), (tokens, "token"), (anywhere, "substring")]
-    for spans, level in levels:
+    for level, spans in found.items():
         if spans:
             return (spans if every else spans[:1]), level
-    raise AssertionError("unreachable: an occurrence was found")
+    return [], "missing"

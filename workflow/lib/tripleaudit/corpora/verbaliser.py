@@ -1,6 +1,7 @@
 """Relations of a corpus in plain words, and back: what a language model reads of them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -30,24 +31,15 @@ class Verbaliser:
 
     def __init__(self, relations: Iterable[str], table: Mapping[str, str] | None = None) -> None:
         self.table = dict(table or {})
-        self.names: dict[str, str] = {}
-        relations = sorted(set(relations))
-        for relation in relations:
-            if relation in self.table:
-                self.names[relation] = self.table[relation]
-        taken = set(self.names.values())
-        rest = [relation for relation in relations if relation not in self.names]
+        rest = sorted(set(relations))
+        self.names = {relation: self.table[relation] for relation in rest if relation in self.table}
         for parts in (1, 2, 3):
-            candidates = {relation: plain_name(relation, parts) for relation in rest}
-            counts: dict[str, int] = {}
-            for name in candidates.values():
-                counts[name] = counts.get(name, 0) + 1
-            for relation, name in candidates.items():
-                if counts[name] == 1 and name not in taken:
-                    self.names[relation] = name
             rest = [relation for relation in rest if relation not in self.names]
-            taken = set(self.names.values())
-        self.names.update({relation: relation for relation in rest})
+            candidates = {relation: plain_name(relation, parts) for relation in rest}
+            counts, taken = Counter(candidates.values()), set(self.names.values())
+            fresh = {one: name for one, name in candidates.items() if counts[name] == 1 and name not in taken}
+            self.names.update(fresh)
+        self.names.update({relation: relation for relation in rest if relation not in self.names})
         self._back = {_key(name): relation for relation, name in self.names.items()}
 
     def __call__(self, relation: str) -> str:

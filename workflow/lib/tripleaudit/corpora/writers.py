@@ -2,14 +2,18 @@
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_json
+
+if TYPE_CHECKING:
+    import pyarrow
+    from datasets import DatasetDict
 
 COLUMNS = ("id", "text", "subject", "relation", "object", "subject_start", "subject_end", "object_start", "object_end")
 
@@ -33,20 +37,39 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
                 rows.writerow((sentence.id, sentence.text, *[""] * (len(COLUMNS) - 2)))
 
 
-def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write one sentence a row, its triples as a list of objects with spans, and types and scores if there are any."""
-    import pyarrow
-    from pyarrow import parquet
+def table_of(sentences: Sequence[Sentence], like: Sequence[Sentence] = ()) -> "pyarrow.Table":
+    """Return one sentence a row, its triples as a list of objects with spans.
 
-    triples = [triple for sentence in sentences for triple in sentence.triples]
+    Offsets are of characters, end exclusive, null for an entity that is not in the text; types and scores are there
+    where any of the sentences, or of those that it is to be ``like``, has one.
+    """
+    import pyarrow
+
+    triples = [triple for sentence in (*sentences, *like) for triple in sentence.triples]
     place = {"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()}
     typed = {"type": pyarrow.string()} if any(triple.typed for triple in triples) else {}
     scored = {"score": pyarrow.float64()} if any(triple.score is not None for triple in triples) else {}
     span = pyarrow.struct({**place, **typed})
     triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span, **scored})
     schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
+    return pyarrow.Table.from_pylist([sentence.to_json() for sentence in sentences], schema=schema)
+
+
+def write_parquet(path: Path, sentences: Sequence[Sentence]) -> None:
+    """Write :func:`table_of` sentences."""
+    from pyarrow import parquet
+
     with atomic_write(path, "wb") as stream:
-        parquet.write_table(pyarrow.Table.from_pylist([s.to_json() for s in sentences], schema=schema), stream)
+        parquet.write_table(table_of(sentences), stream)
+
+
+def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
+    """Return one data set a split, a :func:`table_of` its sentences, which is read back to equal ones."""
+    from datasets import Dataset, DatasetDict
+
+    lists = {name: list(sentences) for name, sentences in splits.items()}
+    everything = [sentence for sentences in lists.values() for sentence in sentences]
+    return DatasetDict({name: Dataset(table_of(sentences, everything)) for name, sentences in lists.items()})
 
 
 def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:

@@ -3,17 +3,15 @@
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.splits import Splits
-from tripleaudit.protocols.strata import audit_corpus
+from tripleaudit.protocols.strata import audit_corpus, counts
 from tripleaudit.protocols.variants import named_by_place, variants_of
-
-SOURCES: Final = ("made", "published", "files")
 
 
 def spec_of(name: str) -> ProtocolSpec:
@@ -53,35 +51,26 @@ def build_protocol(
     spec = spec_of(name)
     given = {key: value for key, value in (options or {}).items() if value is not None}
     source = given.pop("source", "made") if spec.published else "made"
-    if source not in SOURCES:
-        raise UserError(f"protocol {name}: source is {source!r}, expected one of {', '.join(SOURCES)}")
     if source != "made" and given:
         raise UserError(f"protocol {name}: option {next(iter(given))!r} has no meaning with source: {source}")
-    unknown = sorted(set(given) - set(spec.options))
-    if unknown:
+    if unknown := sorted(set(given) - set(spec.options)):
         expected = ", ".join(spec.options) or "none"
         raise UserError(f"protocol {name}: unknown option {unknown[0]!r}, expected {expected}")
     if not set(spec.required) <= set(given):
         given = {**spec.defaults.get(name, {}), **given}
-    for option in spec.required:
-        if option not in given:
-            raise UserError(f"protocol {name}: option {option!r} is missing")
-    if source != "made":
-        built, details, given = _paired(splits, source, inputs.get("original")), {}, {"source": source}
-    else:
+    if missing := [option for option in spec.required if option not in given]:
+        raise UserError(f"protocol {name}: option {missing[0]!r} is missing")
+    if source == "made":
         built, details = spec.build(splits, **given, **{key: inputs.get(key) for key in spec.inputs})
-    sizes = {}
-    for split, sentences in built:
-        measured = audit_corpus((), sentences)
-        sizes[split] = {key: measured[key] for key in ("sentences", "triples", "zero_triple_sentences")}
-    report = {
+    else:
+        built, details, given = _paired(splits, source, inputs.get("original")), {}, {"source": source}
+    return built, {
         "protocol": name,
         "options": given,
-        "sizes": sizes,
+        "sizes": {split: counts(sentences) for split, sentences in built},
         "audit": audit_corpus(built.train, built.test),
         "details": details,
     }
-    return built, report
 
 
 def _paired(splits: Splits, source: str, original: list[Sentence] | None) -> Splits:
@@ -109,17 +98,15 @@ def _augmented(
     mlm_layers: int | None = None,
     **options: Any,
 ) -> tuple[Splits, dict[str, Any]]:
-    from tripleaudit.protocols.augmented import augment, check_request
     from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
+    from tripleaudit.protocols.augmented.replaced import augment, check_words
     from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 
     if masked_lm is None and encoder is None:
         raise UserError("augmented: expected a masked language model, or an encoder to make one from")
     own = derive_vectors(encoder or masked_lm, [*splits.train, *splits.test])
     nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
-    check_request(
-        splits, nearest, **{name: options[name] for name in ("k", "beams", "roles", "fallback") if name in options}
-    )
+    check_words(splits, nearest)
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             masked_lm = folder

@@ -4,7 +4,7 @@ NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sente
 """
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,40 +14,30 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
+from tripleaudit.sources import registry
 
 SETTINGS: Final = ("nz", "wz")
-
-
-PUBLISHED_SIZES: Final[Mapping[str, tuple[int, int, int]]] = {
-    "nyt24": (145_767, 4_969, 4_969),
-    "nyt29": (177_861, 4_940, 4_601),
-}
-"""Zero-triple sentences of train, valid, test; table 2 of the paper."""
+PUBLISHED: Final = ("nyt24", "nyt29")  # with as many zero-triple sentences as the registered NYT24* and NYT29* have
 
 log = logging.getLogger(__name__)
 
 
-def parse_zero_sizes(text: str) -> tuple[int, int, int]:
+def parse_zero_sizes(text: str) -> tuple[int, ...]:
     """Return zero-triple sentences of (train, valid, test) from ``nyt24``, ``nyt29`` or three numbers ``N,N,N``.
 
     Raises:
         UserError: the text is none of these.
     """
-    if text in PUBLISHED_SIZES:
-        return PUBLISHED_SIZES[text]
-    parts = text.split(",")
-    if len(parts) != 3 or not all(part.strip().isdecimal() for part in parts):
+    if text in PUBLISHED:
+        return tuple(registry.corpus(f"{text}star").zero.sizes[name] for name in SPLIT_NAMES)
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
         raise UserError(f"zero_sizes is {text!r}, expected nyt24, nyt29 or three whole numbers N,N,N")
-    train, valid, test = (int(part) for part in parts)
-    return train, valid, test
+    return tuple(map(int, parts))
 
 
 def apply_setting(sentences: Iterable[Sentence], setting: str) -> list[Sentence]:
-    """Return the sentences of one setting.
-
-    Args:
-        sentences: a set, with or without zero-triple sentences.
-        setting: ``"nz"`` drops zero-triple sentences; ``"wz"`` keeps them.
+    """Return the sentences of one setting: ``"nz"`` drops zero-triple sentences, ``"wz"`` keeps them.
 
     Raises:
         UserError: an unknown setting.
@@ -68,26 +58,24 @@ def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
 
 
 def add_zero_sentences(
-    splits: Splits, raw: Iterable[Sentence], sizes: tuple[int, int, int], *, seed: int = 0
+    splits: Splits, *, zero_sizes: str | None = None, seed: int = 0, raw: Sequence[Sentence] | None = None
 ) -> tuple[Splits, dict[str, Any]]:
     """Add zero-triple sentences of the raw corpus to each set of a prepared data set (NYT24* and NYT29*).
 
     Zero-triple sentences are those that the raw corpus lists without any relation. A text that also occurs with
     triples, in ``splits`` or in the raw corpus, is no zero-triple sentence, and a text counts once. A seeded shuffle
-    divides them: first test, then validation, then training.
-
-    Args:
-        splits: the prepared data set, whose sentences with triples are kept as they are; other sentences are dropped.
-        raw: every sentence of the raw corpus.
-        sizes: zero-triple sentences of (train, valid, test).
-        seed: of the division.
+    divides them: first test, then validation, then training. Other sentences without triples are dropped.
 
     Returns:
         The splits and a report: ``zero_sentences_found`` and ``zero_sentences_used`` (distinct texts).
 
     Raises:
-        UserError: the raw corpus has fewer zero-triple sentences than asked for.
+        UserError: an input is missing, or the raw corpus has fewer zero-triple sentences than ``zero_sizes`` ask for
+            (:func:`parse_zero_sizes`).
     """
+    if raw is None or zero_sizes is None:
+        raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
+    sizes = parse_zero_sizes(zero_sizes)
     positive = {name: apply_setting(sentences, "nz") for name, sentences in splits}
     texts = (sentence.text for sentences in positive.values() for sentence in sentences)
     zero = find_zero(texts, raw)
@@ -101,12 +89,4 @@ def add_zero_sentences(
     return Splits(*(positive[name] + chosen[name] for name in SPLIT_NAMES)).with_unique_ids(), report
 
 
-def _with_zero(
-    splits: Splits, *, zero_sizes: str | None = None, seed: int = 0, raw: Sequence[Sentence] | None = None
-) -> tuple[Splits, dict[str, Any]]:
-    if raw is None or zero_sizes is None:
-        raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
-    return add_zero_sentences(splits, raw, parse_zero_sizes(zero_sizes), seed=seed)
-
-
-CARDINALITY = ProtocolSpec(name="cardinality", order=4, build=_with_zero, inputs=("raw",))
+CARDINALITY = ProtocolSpec(name="cardinality", order=4, build=add_zero_sentences, inputs=("raw",))

@@ -28,8 +28,7 @@ class Finding:
     """One thing to look at.
 
     Attributes:
-        check: short name of what was looked at.
-        count: how often it was found.
+        check, count: short name of what was looked at, and how often it was found.
         text: one sentence, with what to do where something can be done.
         examples: some of the places.
     """
@@ -39,13 +38,13 @@ class Finding:
     text: str
     examples: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, check: str, places: Sequence[str], text: str) -> "Finding":
-        """Return what was found at some places; ``text`` follows their number."""
-        return cls(check, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
-
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"examples": list(self.examples)}
+
+
+def _found(check: str, places: Sequence[str], text: str) -> Finding:
+    """Return what was found at some places; ``text`` follows their number."""
+    return Finding(check, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
 
 
 def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
@@ -57,7 +56,7 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
         _not_words(sentences),
         _forms(sentences),
         _copies(sentences),
-        _left_out(corpus),
+        (Finding(kind.replace("_", "-"), *each) for kind, each in remarks(corpus.report).items()),
         _relations(corpus, train),
         _noise(sentences),
         _nesting(sentences),
@@ -67,20 +66,15 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
 
 def _order(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """A relation that stands in its sentence, where an entity does not: the parts are in another order."""
-    inside: Counter[str] = Counter()
-    total = 0
-    for sentence in sentences:
-        for triple in sentence.triples:
-            total += 1
-            for part, text in zip(("subject", "relation", "object"), triple.strings, strict=True):
-                inside[part] += text in sentence.text
-    for part, order in (("object", "sor"), ("subject", "rso")):
-        if total and inside["relation"] > total / 2 and inside[part] < total / 2:
+    rows = [[part in sentence.text for part in triple.strings] for sentence in sentences for triple in sentence.triples]
+    subjects, relations, objects = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0, 0)
+    for part, inside, order in (("object", objects, "sor"), ("subject", subjects, "rso")):
+        if relations > len(rows) / 2 > inside:
             yield Finding(
                 "order",
-                total,
-                f"{inside['relation']} of {total} relations stand in their sentence and {total - inside[part]} "
-                f"{part}s do not: are triples written in another order? --column order={order} reads it",
+                len(rows),
+                f"{relations} of {len(rows)} relations stand in their sentence and {len(rows) - inside} {part}s do "
+                f"not: are triples written in another order? --column order={order} reads it",
             )
 
 
@@ -91,19 +85,14 @@ def _names(sentence: Sentence) -> list[str]:
 def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities that are not in the text, by what is different."""
     kinds: dict[str, Counter[tuple[str, str]]] = {kind: Counter() for kind in MISSING}
-    for sentence in sentences:
-        text = sentence.text
-        for entity in _names(sentence):
-            if entity in text:
-                continue
+    for text, entity in ((sentence.text, entity) for sentence in sentences for entity in _names(sentence)):
+        if entity not in text:
             folded, joined = entity.casefold() in text.casefold(), "".join(entity.split()) in "".join(text.split())
             kinds["case" if folded else "blanks" if joined else "strings"][entity, text] += 1
     for kind, places in kinds.items():
         near = ((entity, nearest(entity, text)) for entity, text in itertools.islice(places, SHOWN))
-        shown = tuple(
-            f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near" for entity, one in near
-        )
-        yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {MISSING[kind]}", shown)
+        shown = (f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near" for entity, one in near)
+        yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {MISSING[kind]}", tuple(shown))
 
 
 def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -114,7 +103,7 @@ def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
             inside = entity in sentence.text and not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", sentence.text)
             if not any(char.isalnum() for char in entity) or inside:
                 places.append(f"{sentence.id}: {entity!r}")
-    yield Finding.of("not-words", places, "entities are no words of their sentence: marks alone, or cut inside a word")
+    yield _found("not-words", places, "entities are no words of their sentence: marks alone, or cut inside a word")
 
 
 def nearest(entity: str, text: str) -> str:
@@ -146,7 +135,7 @@ def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     for relation in {triple.relation for sentence in sentences for triple in sentence.triples}:
         spelled[bare(relation)].add(relation)
     several = [" / ".join(sorted(names)) for _, names in sorted(spelled.items()) if len(names) > 1]
-    yield Finding.of("spelling", several, "relations are spelled in several ways")
+    yield _found("spelling", several, "relations are spelled in several ways")
 
 
 def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -158,21 +147,14 @@ def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
         places["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
         if copy.kind == "equal" and _labels(one) != _labels(other):
             places["differing"].append(f"{one.id} and {other.id}")
-    yield Finding.of("repeated", places["again"], "sentences are repeated (up to case and punctuation)")
+    yield _found("repeated", places["again"], "sentences are repeated (up to case and punctuation)")
     near = f"sentences share at least {copies.threshold:.0%} of their words with another one"
-    yield Finding.of("near-repeated", places["near"], near)
-    yield Finding.of(
-        "contradictory-copies", places["differing"], "repeated sentences have other triples than their copy"
-    )
+    yield _found("near-repeated", places["near"], near)
+    yield _found("contradictory-copies", places["differing"], "repeated sentences have other triples than their copy")
 
 
 def _labels(sentence: Sentence) -> set[tuple[str, str, str]]:
     return {triple.strings for triple in sentence.triples}
-
-
-def _left_out(corpus: Corpus) -> Iterator[Finding]:
-    for kind, (count, text) in remarks(corpus.report).items():
-        yield Finding(kind.replace("_", "-"), count, text)
 
 
 def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
@@ -183,7 +165,7 @@ def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
         yield Finding("rare-relations", len(few), text, tuple(few[-SHOWN:]))
     else:
         unknown = [f"{name} ({count})" for name, count in counts.items() if name not in train.report.relation_counts]
-        yield Finding.of("unknown-relations", unknown, "relations have no training triple")
+        yield _found("unknown-relations", unknown, "relations have no training triple")
 
 
 def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -201,9 +183,9 @@ def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
             if subject < object_ and names & relations.get((object_, subject), set()):
                 both.append(f"{sentence.id}: {subject} – {object_}")
     exclusive = "entity pairs have several relations in one sentence; do they exclude each other?"
-    yield Finding.of("several-relations", several, exclusive)
-    yield Finding.of("loops", loops, "triples have the same subject and object")
-    yield Finding.of("both-directions", both, "entity pairs have the same relation in both directions")
+    yield _found("several-relations", several, exclusive)
+    yield _found("loops", loops, "triples have the same subject and object")
+    yield _found("both-directions", both, "entity pairs have the same relation in both directions")
 
 
 def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
@@ -213,4 +195,4 @@ def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
         for outer, inner in itertools.permutations(sorted(spans, key=lambda span: (span.start, span.end)), 2):
             if outer.start <= inner.start and inner.end <= outer.end:
                 nested.append(f"{sentence.id}: {inner.text!r} in {outer.text!r}")
-    yield Finding.of("nesting", nested, "entities stand inside another one; some extractors cannot represent that")
+    yield _found("nesting", nested, "entities stand inside another one; some extractors cannot represent that")

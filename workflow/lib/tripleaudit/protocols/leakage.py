@@ -11,8 +11,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.protocols.types import SeenTriples
@@ -33,8 +32,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text)))
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     """A sentence and another one that is like it; places in their lists, and one of :data:`KINDS`."""
 
     place: int
@@ -54,8 +52,8 @@ class Copies:
     def __init__(self, texts: Sequence[str], threshold: float = THRESHOLD) -> None:
         self.threshold = threshold
         self.texts = texts
-        self.words = [words(text) for text in texts]
-        self.sets = [frozenset(found) for found in self.words]
+        sequences = [words(text) for text in texts]
+        self.sets = [frozenset(found) for found in sequences]
         self.frequency = Counter(word for found in self.sets for word in found)
         self.by_text: dict[str, int] = {}
         self.by_words: dict[tuple[str, ...], int] = {}
@@ -63,8 +61,8 @@ class Copies:
         self.uncertain = 0  # sentences that were not compared with all that could be like them
         for place, text in enumerate(texts):
             self.by_text.setdefault(text, place)
-            if self.words[place]:
-                self.by_words.setdefault(tuple(self.words[place]), place)
+            if sequences[place]:
+                self.by_words.setdefault(tuple(sequences[place]), place)
             for word in self._prefix(self.sets[place]):
                 self.by_word[word].append(place)
 
@@ -79,15 +77,14 @@ class Copies:
         Args:
             texts: others; by default the sentences themselves, each with those before it.
         """
-        if texts is None:
-            found = (self._copy(n, text, self.words[n], n) for n, text in enumerate(self.texts))
-        else:
-            found = (self._copy(n, text, words(text), len(self.texts)) for n, text in enumerate(texts))
+        own, size = texts is None, len(self.texts)
+        found = (self._copy(n, text, n if own else size) for n, text in enumerate(self.texts if own else texts))
         return [copy for copy in found if copy]
 
-    def _copy(self, place: int, text: str, sequence: list[str], before: int) -> Copy | None:
+    def _copy(self, place: int, text: str, before: int) -> Copy | None:
         if (other := self.by_text.get(text, before)) < before:
             return Copy(place, other, "equal", 1.0)
+        sequence = words(text)
         if (other := self.by_words.get(tuple(sequence), before)) < before:
             return Copy(place, other, "normalised", 1.0)
         mine = frozenset(sequence)

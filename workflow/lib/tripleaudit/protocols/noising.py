@@ -14,7 +14,6 @@ overlapping entities unless ``nested`` is ``wordwise``.
 """
 
 import itertools
-import logging
 import math
 import re
 from collections import Counter
@@ -30,8 +29,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Share, among
 from tripleaudit.protocols.substitution import Place, entity_places, substitute
 from tripleaudit.randomness import generator
-
-logger = logging.getLogger(__name__)
 
 WELL_FILLED = 50  # words of one length from which a single word is drawn; below, words are composed
 TRIES = 25  # redraws of a sentence, and of a word of pieces, before it is left as it is
@@ -129,16 +126,11 @@ class EntityNoising:
         words = sorted({word for sentence in sentences for word in sentence.text.split()})
         buckets: dict[int, list[str]] = {}
         for word, count in zip(words, token_counts(words), strict=True):
-            if count > 0:
-                buckets.setdefault(count, []).append(word)
+            buckets.setdefault(count, []).append(word)
+        buckets.pop(0, None)
         self.pool = WordPool(buckets)
         self._lengths: dict[str, int] = {}
         self.counts = Counter(nested=sum(_overlapping(entity_places(sentence).values()) for sentence in sentences))
-        logger.info(
-            "entity noising: %d of %d training sentences have overlapping entities (%s); words by token count: %s",
-            self.counts["nested"], len(sentences), settings.nested,
-            ", ".join(f"{length}: {len(bucket)}" for length, bucket in sorted(buckets.items())[:8]),
-        )  # fmt: skip
 
     @property
     def words(self) -> list[str] | None:
@@ -223,14 +215,13 @@ def _overlapping(places: Iterable[Iterable[Place]]) -> bool:
 
 def _word_places(text: str, places: dict[str, list[Place]]) -> dict[str, list[Place]] | None:
     """Return the places of every word that stands inside an entity; None if an entity does not consist of words."""
-    words = {(match.start(), match.end()): match.group() for match in _WORD.finditer(text)}
-    starts, ends = {start for start, _ in words}, {end for _, end in words}
+    words = {match.span(): match.group() for match in _WORD.finditer(text)}
+    starts, ends = map(set, zip(*words, strict=True))
     inside = set()
-    for found in places.values():
-        for start, end in found:
-            if start not in starts or end not in ends:
-                return None
-            inside.update(word for (a, b), word in words.items() if start <= a and b <= end)
+    for start, end in itertools.chain.from_iterable(places.values()):
+        if start not in starts or end not in ends:
+            return None
+        inside.update(word for (a, b), word in words.items() if start <= a and b <= end)
     result: dict[str, list[Place]] = {}
     for place, word in words.items():
         if word in inside:

@@ -96,7 +96,10 @@ class _Corpus:
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
         """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
         test, out = _packed(tested), _packed(held)
-        no_head, no_tail = (_all_of(out, groups) for groups in (self.heads, self.tails))
+        # in which trials all sentences of a pair are held out
+        no_head, no_tail = (
+            np.bitwise_and.reduceat(out[members], starts) for members, starts in (self.heads, self.tails)
+        )
         bits = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials / 8]
         row, column = np.nonzero(bits)
         found = np.unpackbits(bits[row, column][:, None], axis=1)
@@ -125,9 +128,3 @@ def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.nda
 def _packed(mask: np.ndarray) -> np.ndarray:
     """Return ``[trials, sentences]`` as bits ``[sentences, trials / 8]``."""
     return np.ascontiguousarray(np.packbits(mask, axis=0).T)
-
-
-def _all_of(out: np.ndarray, groups: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Return, for each group of sentences, in which trials all of them are held out."""
-    members, starts = groups
-    return np.bitwise_and.reduceat(out[members], starts, axis=0)

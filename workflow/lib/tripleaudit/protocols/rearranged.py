@@ -9,10 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
+from tripleaudit.protocols.strata import counts
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 RULES: Final = ("key-triple", "every-triple")
@@ -64,12 +64,17 @@ def rearrange(
         raise UserError(f"rearranged: max_count belongs to rule key-triple, not {rule}")
     splits = splits.with_unique_ids()
     corpus = [sentence for _, sentences in splits for sentence in sentences if sentence.triples]
-    if valid_size is None:
-        valid_size = sum(bool(sentence.triples) for sentence in splits.valid)
-    if test_size is None:
-        test_size = sum(bool(sentence.triples) for sentence in splits.test)
-    room = _checked_room(len(corpus), valid_size, test_size)
-
+    now = counts(splits.valid), counts(splits.test)
+    valid_size, test_size = (
+        each["sentences"] - each["zero_triple_sentences"] if size is None else size
+        for each, size in zip(now, (valid_size, test_size), strict=True)
+    )
+    room = valid_size + test_size
+    if test_size < 1 or room >= len(corpus):
+        raise UserError(
+            f"rearranged: the corpus has {len(corpus)} sentences with triples, too few for {valid_size} validation and "
+            f"{test_size} test sentences; expected at least {room + 1}, and one test sentence"
+        )
     triples = [distinct_triples(sentence) for sentence in corpus]
     draw = random.Random(seed)
     if rule == "key-triple":
@@ -83,35 +88,21 @@ def rearrange(
     draw.shuffle(moved)
     if rule == "every-triple":  # what hides nothing is the last to enter the test set
         moved.sort(key=bare.__contains__)
-    test, valid = set(moved[:test_size]), set(moved[test_size:])
+    test = set(moved[:test_size])
 
-    def positives(numbers: set[int]) -> list[Sentence]:
-        return [sentence for number, sentence in enumerate(corpus) if number in numbers]
-
-    zero = {name: [sentence for sentence in sentences if not sentence.triples] for name, sentences in splits}
     report = {
         "rule": rule,
         "hidden_triples": len({triple for number in moved for triple in triples[number]} - seen),
         "test_sentences_without_hidden_triple": len(test & bare),
         **details,
     }
-    rest = set(range(len(corpus))) - gone
+    parts = set(range(len(corpus))) - gone, set(moved[test_size:]), test
     return Splits(
-        positives(rest) + zero["train"], positives(valid) + zero["valid"], positives(test) + zero["test"]
-    ), report
-
-
-def _checked_room(available: int, valid_size: int, test_size: int) -> int:
-    for name, size, least in (("valid_size", valid_size, 0), ("test_size", test_size, 1)):
-        if size < least:
-            raise UserError(f"rearranged: {name} is {size}, expected a whole number >= {least}")
-    room = valid_size + test_size
-    if room >= available:
-        raise UserError(
-            f"rearranged: the corpus has {available} sentences with triples, too few for {valid_size} validation and "
-            f"{test_size} test sentences; expected at least {room + 1}"
+        *(
+            [corpus[number] for number in sorted(numbers)] + [each for each in sentences if not each.triples]
+            for numbers, (_, sentences) in zip(parts, splits, strict=True)
         )
-    return room
+    ), report
 
 
 def _key_groups(
@@ -153,26 +144,15 @@ def _rarest_first(triples: Sequence[Sequence[Strings]], room: int) -> tuple[list
             holders[triple].append(number)
     fullest = {triple: max(len(triples[number]) for number in numbers) for triple, numbers in holders.items()}
     moved: dict[int, None] = {}
-    passed_over: list[Strings] = []
     largest = 0
-    for triple in sorted(holders, key=lambda triple: (len(holders[triple]), -fullest[triple])):
-        left = [number for number in holders[triple] if number not in moved]
-        if not left:
-            continue
-        if len(moved) + len(left) > room:
-            # Moves shrink the room at least as fast as this triple's rest, so it can never fit later.
-            passed_over.append(triple)
-            continue
-        largest = max(largest, len(holders[triple]))
-        moved |= dict.fromkeys(left)
-        if len(moved) == room:
-            break
-    for triple in passed_over:
-        if len(moved) == room:
-            break
-        largest = max(largest, len(holders[triple]))
-        rest = [number for number in holders[triple] if number not in moved]
-        moved |= dict.fromkeys(rest[: room - len(moved)])
+    for cut in (False, True):  # whole groups, then what still has room of those that were passed over
+        for triple in sorted(holders, key=lambda triple: (len(holders[triple]), -fullest[triple])):
+            if len(moved) == room:
+                break
+            left = [number for number in holders[triple] if number not in moved]
+            if left and (cut or len(moved) + len(left) <= room):
+                largest = max(largest, len(holders[triple]))
+                moved |= dict.fromkeys(left[: room - len(moved)])
     return [*moved], largest
 
 

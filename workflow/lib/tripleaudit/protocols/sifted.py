@@ -14,9 +14,8 @@ from typing import Any, Final
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
-from tripleaudit.protocols.types import Strings, distinct_triples
+from tripleaudit.protocols.types import distinct_triples
 
-RULES: Final = ("frequency", "sample")
 PUBLISHED: Final = {
     f"sift-{number}": {"rule": "frequency", "max_count": count} for number, count in ((1, 2), (2, 6), (3, 10))
 }
@@ -39,7 +38,7 @@ def sift(
     Args:
         splits: the data set.
         rule: ``"frequency"`` (needs ``max_count``) or ``"sample"`` (needs ``percent``).
-        max_count: a test triple in at most this many training sentences is hidden; whole number >= 0.
+        max_count: a test triple in at most this many training sentences is hidden.
         percent: share of the distinct test triples to hide, 0 to 100; the number of triples is rounded half to even.
         seed: of the draw; ``frequency`` does not use it.
 
@@ -48,10 +47,21 @@ def sift(
         training had) and ``dropped_train_sentences``.
 
     Raises:
-        UserError: an unknown rule, a missing or impossible number, or no training sentence would be left.
+        UserError: an unknown rule, a missing number, or no training sentence would be left.
     """
+    needed = {"frequency": ("max_count", max_count), "sample": ("percent", percent)}
+    if rule not in needed:
+        raise UserError(f"sifted: unknown rule {rule!r}, expected one of {', '.join(needed)}")
+    name, number = needed[rule]
+    if number is None:
+        raise UserError(f"sifted: rule {rule!r} needs {name}")
     count = Counter(triple for sentence in splits.train for triple in distinct_triples(sentence))
-    chosen = _chosen_triples(splits, count, rule, max_count, percent, seed)
+    # First mention order, not set order: string hashes differ from one process to the next.
+    candidates = list(dict.fromkeys(triple for sentence in splits.test for triple in distinct_triples(sentence)))
+    if rule == "frequency":
+        chosen = {triple for triple in candidates if count[triple] <= number}
+    else:
+        chosen = set(random.Random(seed).sample(candidates, round(len(candidates) * number / 100)))
     train = [sentence for sentence in splits.train if chosen.isdisjoint(distinct_triples(sentence))]
     if not any(sentence.triples for sentence in train):
         raise UserError(
@@ -64,27 +74,6 @@ def sift(
         "dropped_train_sentences": len(splits.train) - len(train),
     }
     return Splits(train, splits.valid, splits.test), report
-
-
-def _chosen_triples(
-    splits: Splits,
-    count: Counter[Strings],
-    rule: str,
-    max_count: int | None,
-    percent: float | None,
-    seed: int,
-) -> set[Strings]:
-    # First mention order, not set order: string hashes differ from one process to the next.
-    candidates = list(dict.fromkeys(triple for sentence in splits.test for triple in distinct_triples(sentence)))
-    if rule == "frequency":
-        if not isinstance(max_count, int) or isinstance(max_count, bool) or max_count < 0:
-            raise UserError(f"sifted: rule 'frequency' needs max_count, a whole number >= 0, got {max_count!r}")
-        return {triple for triple in candidates if count[triple] <= max_count}
-    if rule == "sample":
-        if not isinstance(percent, (int, float)) or isinstance(percent, bool) or not 0 <= percent <= 100:
-            raise UserError(f"sifted: rule 'sample' needs percent, a number from 0 to 100, got {percent!r}")
-        return set(random.Random(seed).sample(candidates, round(len(candidates) * percent / 100)))
-    raise UserError(f"sifted: unknown rule {rule!r}, expected one of {', '.join(RULES)}")
 
 
 SIFTED = ProtocolSpec(name="sifted", order=2, build=sift, pattern=r"sift-[A-Za-z0-9]+", defaults=PUBLISHED)

@@ -48,24 +48,25 @@ def audit_corpus(train: Iterable[Sentence], test: Sequence[Sentence]) -> dict[st
         stratum = stratum_of(sentence, seen)
         if stratum is not None:
             strata[stratum] += 1
-    counts = _counts(test)
+    size = counts(test)
     return {
-        **counts,
+        **size,
         "triple_types": _shares(types, TRIPLE_TYPES),
         "strata": _shares(strata, STRATA),
         "unseen_relations": {name: unknown[name] for name in sorted(unknown)},
-        "duplicates": sum(len(sentence.triples) for sentence in test) - counts["triples"],
+        "duplicates": sum(len(sentence.triples) for sentence in test) - size["triples"],
         "missing_entities": sum(
             not span.located
             for sentence in test
             for triple in sentence.triples
             for span in (triple.subject, triple.object)
         ),
-        "train": {**_counts(train), "relations": len(seen.relations)},
+        "train": {**counts(train), "relations": len(seen.relations)},
     }
 
 
-def _counts(sentences: Sequence[Sentence]) -> dict[str, int]:
+def counts(sentences: Sequence[Sentence]) -> dict[str, int]:
+    """Return the number of sentences, of triples (each once a sentence), and of zero-triple sentences."""
     return {
         "sentences": len(sentences),
         "triples": sum(len(distinct_triples(sentence)) for sentence in sentences),

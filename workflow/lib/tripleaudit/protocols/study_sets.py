@@ -30,18 +30,14 @@ def write_sets(
     encoder: str = "",
     original: str = "",
 ) -> None:
-    """Write the sets of a protocol and a report of what was done.
+    """Write the sets of a protocol and a report of what was done (:func:`~tripleaudit.protocols.build.build_protocol`).
 
     Args:
         options: of the protocol, as a study has them: models by source, which reach this as files, and rarer options
             nested.
-        train, valid, test: sentences (JSON lines), and those of the protocol to write.
         masked_lm, vectors, encoder: folder of a masked language model, file of word vectors, and folder of an encoder
             that makes what of the two is missing.
         original: the test sentences whose variants ``test`` holds.
-
-    Raises:
-        UserError: an unknown protocol or option, impossible values, or unusable data.
     """
     logging.getLogger("gensim").setLevel(logging.WARNING)
     given = {key: value for key, value in options.items() if key not in ("masked_lm", "vectors", "options")}

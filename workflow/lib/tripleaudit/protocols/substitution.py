@@ -1,47 +1,61 @@
-"""Putting other words at places of a sentence, and moving the spans that stand there."""
+"""Other words in the place of entities: where they are mentioned, which sentences must stay, and moving the spans.
 
+An entity is a string that is subject or object of a located triple. In the augmented test set all its mentions are
+replaced alike: the places that the triples name, and every other place where the string stands between blanks (or at
+least between characters that are no letters or digits). A mention inside a mention of a longer entity is part of the
+longer one ("Cesena" in "A.C. Cesena"). A sentence stays as it is, whole, if one of its entities has no other mention
+than such inner ones, or if mentions overlap in any other way: exactly these are the 39 unchanged WebNLG sentences of
+the published files.
+"""
+
+import re
 from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 
 Place = tuple[int, int]
+Words = tuple[str, ...]
+Shift = Callable[[int], int]
+"""Where an offset of the old text lies in the new one; not for offsets inside a replaced word."""
+_WORD = re.compile(r"\S+")
 
 
-class Shift:
-    """Where an offset of the old text lies in the new one; not for offsets inside a replaced word."""
+def replaceable(word: str) -> bool:
+    """Whether the word holds a letter or a digit; commas, brackets and the like always stay."""
+    return any(character.isalnum() for character in word)
 
-    def __init__(self) -> None:
-        self._steps: list[tuple[int, int]] = []
 
-    def add(self, end: int, growth: int) -> None:
-        """Record that everything from ``end`` on moves by ``growth``; ends must not fall."""
-        self._steps.append((end, growth))
+def same(one: str, other: str) -> bool:
+    """Whether two words differ in case at most."""
+    return one.casefold() == other.casefold()
 
-    def __call__(self, offset: int) -> int:
-        return offset + sum(growth for end, growth in self._steps if end <= offset)
+
+def like(word: str, model: str) -> str:
+    """Return ``word`` with the case pattern of ``model``: all capitals, a first capital, or as it is."""
+    if len(model) > 1 and model.isupper() and model.isalpha():
+        return word.upper()
+    first = next((character for character in model if character.isalpha()), "")
+    return word[:1].upper() + word[1:] if first.isupper() else word
 
 
 def replace_places(text: str, words: Mapping[Place, str]) -> tuple[str, Shift]:
     """Put ``words`` at disjoint places of ``text``; return the new text and the shift of offsets outside the places."""
-    parts, shift, at = [], Shift(), 0
+    parts, growths, at = [], list[tuple[int, int]](), 0
     for (start, end), word in sorted(words.items()):
         parts += [text[at:start], word]
-        shift.add(end, len(word) - (end - start))
+        growths.append((end, len(word) - (end - start)))
         at = end
-    parts.append(text[at:])
-    return "".join(parts), shift
+    return "".join([*parts, text[at:]]), lambda offset: offset + sum(more for end, more in growths if end <= offset)
 
 
 def substitute(
     sentence: Sentence, words: Mapping[Place, str], place_of: Callable[[Span], Place] | None = None
 ) -> tuple[Sentence, Shift]:
-    """Put ``words`` at disjoint places of a sentence; its spans move with them.
+    """Put ``words`` at disjoint places of a sentence; its spans, which end outside the places or with them, move along.
 
-    Args:
-        sentence: with spans that begin and end outside the places or at their ends.
-        words: by place.
-        place_of: the place that a located span is to have before it moves; by default its own.
+    ``place_of`` is the place that a located span is to have before it moves; by default its own.
     """
     text, shift = replace_places(sentence.text, words)
 
@@ -58,9 +72,7 @@ def substitute(
 def entity_places(sentence: Sentence, levels: Container[str] | None = None) -> dict[str, set[Place]]:
     """Return the places of every located entity string: those that triples name, and wherever else it stands.
 
-    Args:
-        levels: of :func:`~tripleaudit.corpora.spans.find_spans` at which a string counts as standing there; by default
-            all.
+    At ``levels`` of :func:`~tripleaudit.corpora.spans.find_spans` it counts as standing there, by default at all.
     """
     places: dict[str, set[Place]] = {}
     for triple in sentence.triples:
@@ -72,3 +84,80 @@ def entity_places(sentence: Sentence, levels: Container[str] | None = None) -> d
         if levels is None or level in levels:
             known.update(found)
     return places
+
+
+@dataclass(slots=True)
+class Entity:
+    """One entity of a sentence.
+
+    Attributes:
+        text: the string.
+        offsets: start and end of each of its words (between blanks) in ``text``.
+        mentions: its places in the sentence, without those inside longer entities; empty if there is no other.
+    """
+
+    text: str
+    offsets: tuple[Place, ...]
+    mentions: list[Place]
+
+    @property
+    def words(self) -> Words:
+        return tuple(self.text[start:end] for start, end in self.offsets)
+
+    def with_words(self, words: Words) -> str:
+        """Return the entity's string with other words between its own blanks."""
+        return replace_places(self.text, dict(zip(self.offsets, words, strict=True)))[0]
+
+    def slots(self, mention: Place) -> list[Place]:
+        """Return the place of each word of one mention in the sentence."""
+        return [(mention[0] + start, mention[0] + end) for start, end in self.offsets]
+
+
+@dataclass(slots=True)
+class Layout:
+    """The entities of a sentence by string, and why the sentence must stay: ``"nested"``, ``"overlapping"`` or None."""
+
+    sentence: Sentence
+    entities: dict[str, Entity]
+    stays: str | None
+
+
+def lay_out(sentence: Sentence) -> Layout:
+    """Find the mentions of all entities of a sentence."""
+    places = entity_places(sentence, ("word", "token"))
+    everything = [place for known in places.values() for place in known]
+    entities: dict[str, Entity] = {}
+    for text, known in places.items():
+        mentions = sorted(place for place in known if not any(_inside(place, around) for around in everything))
+        entities[text] = Entity(text, tuple(match.span() for match in _WORD.finditer(text)), mentions)
+    if any(_clash(place, other) for place in everything for other in everything):
+        return Layout(sentence, entities, "overlapping")
+    return Layout(sentence, entities, None if all(entity.mentions for entity in entities.values()) else "nested")
+
+
+def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
+    """Return the layout's sentence with the words of each entity in ``chosen`` replaced in all its mentions.
+
+    A triple's span moves with its words; where it lay inside a longer entity although the string has mentions of its
+    own, it moves to the first of these.
+    """
+    slots: dict[Place, str] = {}
+    for text, words in chosen.items():
+        entity = layout.entities[text]
+        for mention in entity.mentions:
+            slots.update(zip(entity.slots(mention), words, strict=True))
+
+    def place_of(span: Span) -> Place:
+        mentions = layout.entities[span.text].mentions
+        return (span.start, span.end) if not mentions or (span.start, span.end) in mentions else mentions[0]
+
+    return replace(substitute(layout.sentence, slots, place_of)[0], id=id_)
+
+
+def _inside(place: Place, around: Place) -> bool:
+    return place != around and around[0] <= place[0] and place[1] <= around[1]
+
+
+def _clash(one: Place, other: Place) -> bool:
+    overlap = one[0] < other[1] and other[0] < one[1]
+    return overlap and one != other and not _inside(one, other) and not _inside(other, one)

@@ -41,15 +41,11 @@ def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Spli
     frequency = Counter(name for sentence in splits.train for name in _relations(sentence))
     asked = {name for sentence in splits.test for name in _relations(sentence)}
     ranked = sorted(asked & set(frequency), key=lambda name: (-frequency[name], name))
-    if not isinstance(relations, int) or isinstance(relations, bool) or not 1 <= relations < len(frequency):
+    most = min(len(ranked), len(frequency) - 1)
+    if not 1 <= relations <= most:
         raise UserError(
-            f"{NAME}: relations is {relations!r}, but training has {len(frequency)} relations; expected a whole number "
-            f"from 1 to {max(1, len(frequency) - 1)}"
-        )
-    if relations > len(ranked):
-        raise UserError(
-            f"{NAME}: relations is {relations}, but only {len(ranked)} relations are in training and test sentences; "
-            "expected at most these"
+            f"{NAME}: relations is {relations}, but training has {len(frequency)} relations, of which the test set has "
+            f"{len(ranked)}; expected from 1 to {max(1, most)}"
         )
     rng = random.Random(seed)
     edges = [place * len(ranked) // relations for place in range(relations + 1)]

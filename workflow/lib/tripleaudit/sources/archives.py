@@ -24,17 +24,13 @@ _BLOCK = 1 << 20
 
 
 def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted = lambda name: True) -> list[str]:
-    """Write one member, or every file below a folder of an archive, to ``destination``.
+    """Write one member, or every file below a folder of an archive, to ``destination``, which does not exist yet.
 
     Args:
         archive: zip, wheel, tar or compressed tar.
         inner: member file (written as ``destination``) or folder (its files are written below ``destination``);
             empty for the whole archive.
-        destination: a path that does not exist yet.
-        wanted: which files of a folder to write, by their path below it.
-
-    Returns:
-        The paths below ``inner`` that were not wanted.
+        wanted: which files of a folder to write, by their path below it; the paths of all others are returned.
 
     Raises:
         UserError: the file is no archive, or a damaged or encrypted one; a member's path leaves the archive or cannot

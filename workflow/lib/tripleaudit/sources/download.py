@@ -44,8 +44,7 @@ def download(url: str, path: Path, *, sha256: str | None = None, size: int | Non
     Args:
         url: https, or http on this machine itself.
         path: where to write; the caller moves it to its final place.
-        sha256: expected hash, 64 hexadecimal digits; None if it is not known.
-        size: expected number of bytes; None if it is not known.
+        sha256, size: expected hash (64 hexadecimal digits) and number of bytes, where they are known.
 
     Raises:
         UserError: all attempts failed, the address does not exist, or size or hash differ.
@@ -70,11 +69,7 @@ def download(url: str, path: Path, *, sha256: str | None = None, size: int | Non
 
 
 def check(what: str, received: int, digest: str, *, sha256: str | None, size: int | None) -> None:
-    """Compare size and hash with what was expected.
-
-    Raises:
-        UserError: one of them differs; both values are named.
-    """
+    """Raise :class:`UserError` where size or hash are not as expected; both values are named."""
     if size is not None and received != size:
         raise UserError(f"{what}: {received} bytes, expected {size}")
     if sha256 is not None and digest != sha256.lower():
@@ -125,11 +120,7 @@ def download_wheel(name: str, version: str, folder: Path) -> Path:
 
 
 def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
-    """Download the files of a hub model that match ``patterns`` into ``folder``.
-
-    Raises:
-        UserError: the model or revision does not exist, or the hub cannot be reached.
-    """
+    """Download the files of a hub model that match ``patterns``; raises :class:`UserError` where that fails."""
     from huggingface_hub import snapshot_download
 
     try:

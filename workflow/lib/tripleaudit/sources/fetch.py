@@ -30,11 +30,10 @@ def fetch(
 
     Args:
         source: see :mod:`tripleaudit.sources.source`.
-        destination: where the file or folder appears.
         model: take only weights that hold no code (safetensors, GGUF), vocabularies and configurations, and insist on
             weights.
-        sha256: of the file, archive or wheel that is transferred; of a source in parts, of the file that they make.
-        size: of the same, in bytes.
+        sha256, size: of the file, archive or wheel that is transferred, in bytes; of a source in parts, of the file
+            that they make.
         unverified: allow a download without ``sha256``; the caller then checks the content.
 
     Raises:

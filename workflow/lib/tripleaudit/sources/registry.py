@@ -175,11 +175,7 @@ Entry = TypeVar("Entry", Model, RawFile, RegisteredCorpus)
 
 
 def model(name: str) -> Model:
-    """Return a registered model.
-
-    Raises:
-        UserError: no model has this name.
-    """
+    """Return a registered model; raises :class:`UserError` where none has this name."""
     return _known("model", name, models())
 
 
@@ -195,11 +191,7 @@ def find_model(name: str) -> Model:
 
 
 def corpus(name: str) -> RegisteredCorpus:
-    """Return a registered corpus.
-
-    Raises:
-        UserError: no corpus has this name.
-    """
+    """Return a registered corpus; raises :class:`UserError` where none has this name."""
     return _known("corpus", name, corpora())
 
 
@@ -210,11 +202,7 @@ def _known(kind: str, name: str, entries: Mapping[str, Entry]) -> Entry:
 
 
 def raw_file(name: str) -> RawFile:
-    """Return a registered raw file by its path below ``raw_root``.
-
-    Raises:
-        UserError: no file has this name.
-    """
+    """Return a registered raw file by its path below ``raw_root``; raises :class:`UserError` where none has it."""
     if name not in raw_files():
         raise UserError(f"raw file {name!r} is not registered in {FOLDER.name}/{CORPORA}")
     return raw_files()[name]

@@ -7,13 +7,14 @@ of the format is told from others. A new format is one module.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, with_left_out
-from tripleaudit.corpora.readers.common import check_archive, first_character, is_parquet, split_of
+from tripleaudit.corpora.readers.common import first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.given import Given
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.spans import check_occurrence
@@ -24,11 +25,7 @@ ANY_COLUMNS = "records"
 
 
 def check_format(format: str) -> str:
-    """Return ``format``.
-
-    Raises:
-        UserError: no reader has this name (``auto`` has none: it stands for whatever the content shows).
-    """
+    """Return ``format``, or raise :class:`UserError` where no reader has this name."""
     if format not in FORMATS:
         raise UserError(f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}")
     return format
@@ -45,15 +42,10 @@ def detect_format(path: str | Path) -> str:
             name one.
     """
     probe = Probe(path)
-    if not _detects(FORMATS["bundle"], probe):
-        check_archive(probe.path)
-    added = [name for name, format in FORMATS.items() if format.file and _detects(format, probe)]
-    for name, format in FORMATS.items():
-        if not format.file and _detects(format, probe):
-            fits = added if added and name == ANY_COLUMNS else [name, *added]
-            break
-    else:
-        fits = added
+    fits = [name for name, format in FORMATS.items() if format.file and _detects(format, probe)]
+    built_in = next((name for name, format in FORMATS.items() if not format.file and _detects(format, probe)), None)
+    if built_in and not (fits and built_in == ANY_COLUMNS):
+        fits.insert(0, built_in)
     if len(fits) > 1:
         those = " and ".join(f"{name} (of {FORMATS[name].file or 'the program'})" for name in fits)
         raise UserError(f"{path}: looks like the formats {those}; name one with --format, or in a study under 'format'")
@@ -65,10 +57,8 @@ def detect_format(path: str | Path) -> str:
 
 
 def _detects(format: CorpusFormat, probe: Probe) -> bool:
-    if format.detects is None:
-        return False
     try:
-        return bool(format.detects(probe))
+        return format.detects is not None and bool(format.detects(probe))
     except UserError:
         raise
     except Exception as error:
@@ -79,12 +69,7 @@ def _detects(format: CorpusFormat, probe: Probe) -> bool:
 
 
 def _advice(row: dict[str, Any], line: str) -> str:
-    """Return how a refusal goes on: what the file has, the formats that come near, and what would read it.
-
-    Args:
-        row: the first one, empty for a file without rows.
-        line: the first one of a text file.
-    """
+    """Return how a refusal goes on: what the first row, or line of a text, has, what comes near, and what helps."""
     name = f"name one with --format, of {', '.join(FORMATS)}"
     if not row:
         text = ": it is no table, whose rows have fields like its first line; texts without triples are for the "
@@ -97,7 +82,7 @@ def _advice(row: dict[str, Any], line: str) -> str:
     close = f"; near are {', '.join(text for _, text in sorted(near)[:3])}" if near else ""
     lacking = Mapped().lacks(row)
     if "triples" in lacking and not any(isinstance(value, list | dict) for value in row.values()):
-        lacking[lacking.index("triples") :] = ["subject", "relation", "object"]  # one triple a row
+        lacking[lacking.index("triples") :] = PARTS  # one triple a row
     roles = ",".join(f"{role}=COLUMN" for role in lacking)
     return (
         f": its columns are {', '.join(map(str, row))}{close}; say which column is what with --column {roles} "
@@ -141,7 +126,6 @@ def read_corpus(
     format: str = "auto",
     occurrence: str = "first",
     *,
-    deduplicate: bool = True,
     quiet: bool = False,
     **options: Any,
 ) -> Corpus:
@@ -154,7 +138,6 @@ def read_corpus(
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
             ``first``.
-        deduplicate: keep exactly repeated triples of a sentence once (the report counts them either way).
         quiet: do not warn of what was left out or changed, which the report has in any case.
         options: of the format, see its module.
 
@@ -164,44 +147,30 @@ def read_corpus(
     """
     check_occurrence(occurrence)
     if isinstance(path, Given):
-        corpus = path.corpus(options.get("columns"), occurrence=occurrence, deduplicate=deduplicate)
+        corpus = path.corpus(options.get("columns"), occurrence=occurrence)
     else:
-        corpus = _of_files(path, format, occurrence, deduplicate, options)
+        paths = [path] if isinstance(path, str | Path) else list(path)
+        if not paths:
+            raise UserError("no corpus file is given, expected at least one")
+        check_once(paths)
+        formats = [resolve_format(one, format, options.get("columns")) for one in paths]
+        files = zip(paths, formats, strict=True)
+        corpus = build_corpus(
+            chain.from_iterable(read_raw(one, name, occurrence=occurrence, **options) for one, name in files),
+            source=", ".join(map(str, paths)),
+            format="+".join(dict.fromkeys(formats)),
+            occurrence=occurrence,
+        )
     if not quiet:
         say(corpus.report)
     return corpus
 
 
 def check_once(paths: Sequence[str | Path]) -> None:
-    """Refuse a file that is given twice, by whatever path: its sentences would stand twice.
-
-    Raises:
-        UserError: there is one.
-    """
+    """Raise :class:`UserError` for a file that is given twice, by whatever path: its sentences would stand twice."""
     first: dict[str, str | Path] = {}
     for path in paths:
-        if (known := first.get(os.path.realpath(path))) is not None:
-            raise UserError(f"{path}: given twice (as {known} before); expected each file once")
-        first[os.path.realpath(path)] = path
-
-
-def _of_files(
-    path: str | Path | Sequence[str | Path], format: str, occurrence: str, deduplicate: bool, options: Mapping[str, Any]
-) -> Corpus:
-    paths = [path] if isinstance(path, str | Path) else list(path)
-    if not paths:
-        raise UserError("no corpus file is given, expected at least one")
-    check_once(paths)
-    formats = [resolve_format(one, format, options.get("columns")) for one in paths]
-
-    def raw() -> Iterable[RawSentence]:
-        for one, name in zip(paths, formats, strict=True):
-            yield from read_raw(one, name, occurrence=occurrence, **options)
-
-    return build_corpus(
-        raw(),
-        source=", ".join(str(one) for one in paths),
-        format="+".join(dict.fromkeys(formats)),
-        occurrence=occurrence,
-        deduplicate=deduplicate,
-    )
+        real = os.path.realpath(path)
+        if real in first:
+            raise UserError(f"{path}: given twice (as {first[real]} before); expected each file once")
+        first[real] = path

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from tripleaudit.corpora.corpus import RawTriple
 from tripleaudit.errors import UserError
 from tripleaudit.files import json_explained, open_text
 
@@ -62,11 +61,7 @@ def named_split(path: str | Path) -> str | None:
 
 
 def check_archive(path: Path) -> None:
-    """Refuse a table of Excel and other archives, which no format reads.
-
-    Raises:
-        UserError: it is one; the message says what to do with it.
-    """
+    """Raise :class:`UserError` for a table of Excel and other archives, which no format reads, with what to do."""
     if not path.is_file():
         return
     with path.open("rb") as stream:
@@ -82,24 +77,16 @@ def check_archive(path: Path) -> None:
 
 
 def load_json(path: str | Path) -> Any:
-    """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost.
-
-    Raises:
-        UserError: missing file, broken JSON (file and line), or a key that occurs twice in one object.
-    """
-
+    """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost."""
     with open_text(path) as stream, json_explained(path):
-        return json.load(stream, object_pairs_hook=unique_keys(path))
+        return json.load(stream, object_pairs_hook=_unique_keys(path))
 
 
-def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
-    """Return what makes an object of keys and values, and refuses a key that stands twice."""
-
+def _unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
-            counts = Counter(key for key, _ in pairs)
-            key = next(key for key in counts if counts[key] > 1)
+            (key, _), *_ = Counter(key for key, _ in pairs).most_common()
             raise UserError(f"{path}: the key {key[:60]!r} occurs twice in one object")
         return value
 
@@ -109,10 +96,7 @@ def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str,
 def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``(where, object)`` of a JSON list of objects, or of objects one after the other, mostly one a line.
 
-    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1.
-
-    Raises:
-        UserError: missing file, broken JSON, or something that is not an object.
+    ``where`` is ``FILE item N`` or ``FILE line N``, counted from 1. Anything that is no object is refused.
     """
     first = first_character(path)
     if first == "[":
@@ -128,7 +112,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
     with open_text(path) as stream:
         text = stream.read()
-    decoder, line, last = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 1, 0
+    decoder, line, last = json.JSONDecoder(object_pairs_hook=_unique_keys(path)), 1, 0
     while (place := _SPACE.match(text, last).end()) < len(text):
         line += text.count("\n", last, place)
         with json_explained(path):
@@ -138,11 +122,7 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
 
 
 def first_object(path: Path) -> Any:
-    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file is not read for it.
-
-    Raises:
-        UserError: it cannot be decoded.
-    """
+    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file is not read for it."""
     text = ""
     with open_text(path) as stream:
         for size in (_ENOUGH, -1):
@@ -159,12 +139,11 @@ def first_object(path: Path) -> Any:
     return None
 
 
-def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
-    """Return ``value[key]`` after checking its type.
+_KINDS = {str: "a string", list: "a list", dict: "an object", int: "a whole number"}
 
-    Raises:
-        UserError: the field is missing or of another type.
-    """
+
+def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
+    """Return ``value[key]``, or raise :class:`UserError` where it is missing or of another type."""
     if key not in value:
         raise UserError(f"{where}: field {key!r} is missing")
     if not isinstance(value[key], kind) or (kind is int and isinstance(value[key], bool)):
@@ -173,44 +152,12 @@ def take(value: dict[str, Any], key: str, kind: type, where: str) -> Any:
 
 
 def items(value: dict[str, Any], key: str, kind: type, where: str) -> list[Any]:
-    """Return the list ``value[key]`` after checking that all its items are of one type.
-
-    Raises:
-        UserError: the field is missing, no list, or holds something else.
-    """
+    """Return the list ``value[key]``, or raise :class:`UserError` where it is none, or an item is of another type."""
     found = take(value, key, list, where)
     for item in found:
         if not isinstance(item, kind):
             raise UserError(f"{where}: {key!r} holds {shown(item)}, expected {_KINDS[kind]}")
     return found
-
-
-def string_triple(value: Any, where: str, order: str = "sro") -> RawTriple:
-    """Build a triple from a list of three strings in the order that ``order`` spells (``sro`` or ``sor``).
-
-    Raises:
-        UserError: there are not three strings, or the relation is empty.
-    """
-    if not isinstance(value, list | tuple) or len(value) != 3 or not all(isinstance(part, str) for part in value):
-        names = {"s": "subject", "r": "relation", "o": "object"}
-        expected = ", ".join(names[letter] for letter in order)
-        raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {shown(value)}")
-    parts = dict(zip(order, value, strict=True))
-    if not parts["r"].strip():
-        raise UserError(f"{where}: the triple {shown(value)} has no relation")
-    return RawTriple(parts["s"], parts["r"], parts["o"])
-
-
-def join_tokens(tokens: list[str]) -> tuple[str, list[int]]:
-    """Join tokens with blanks; return the text and the start of each token in it."""
-    starts, place = [], 0
-    for token in tokens:
-        starts.append(place)
-        place += len(token) + 1
-    return " ".join(tokens), starts
-
-
-_KINDS = {str: "a string", list: "a list", dict: "an object", int: "a whole number"}
 
 
 def shown(value: Any) -> str:

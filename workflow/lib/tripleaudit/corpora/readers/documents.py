@@ -12,49 +12,35 @@ decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or ``prediction
 """
 
 import re
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Rows
-from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has
 from tripleaudit.errors import UserError
 
-MENTIONS = {
-    "id": "title", "tokens": "tokens", "triples": "links", "subject": "h", "relation": "r", "object": "t",
-    "entities": "mentions", "key": "id", "start": "start", "end": "end", "type": "type",
-}  # fmt: skip
 
-
-def read_docred(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence | LeftOut]:
+def documents(path: Path, occurrence: str = "first") -> Rows:
     """Yield the documents; ids are their titles. One without ``labels``, as in the blind test set, is left out."""
-    mapped = Mapped(MENTIONS, declared=True, none=())
     for where, value in read_objects(path):
         if value.get("labels") is None:
-            yield LeftOut("without_labels", where)
+            yield where, LeftOut("without_labels", where)
             continue
         parts, labels = items(value, "sents", list, where), items(value, "labels", dict, where)
         entities = [_mentions(found, parts, where) for found in items(value, "vertexSet", list, where)]
-        flat = [{**each, "id": number} for number, each in enumerate(one for each in entities for one in each)]
-        begins = [sum(map(len, entities[:number])) for number in range(len(entities))]
         links = []
         for label in labels:
             ends = [take(label, key, int, where) for key in ("h", "t")]
             if not max(ends) < len(entities) or min(ends) < 0:
                 raise UserError(f"{where}: a label points to entity {max(ends)}, expected one of {len(entities)}")
-            chosen = [range(begins[end], begins[end] + len(entities[end])) for end in ends]
-            pairs = list(product(*chosen))
+            pairs = list(product(*(entities[end] for end in ends)))
             relation = take(label, "r", str, where)
             links += [{"h": h, "r": relation, "t": t} for h, t in (pairs if occurrence == "all" else pairs[:1])]
-        row = {"tokens": [token for part in parts for token in part], "mentions": flat, "links": links}
-        found = mapped.sentence({**row, "title": take(value, "title", str, where)}, where, 0)
-        found.entities, found.listed, found.notes = len(entities), len(labels), {"mentions": len(flat)}
-        yield found
+        row = {"tokens": [token for part in parts for token in part], "entities": entities, "links": links}
+        yield where, Row({**row, "title": take(value, "title", str, where)}, listed=len(labels))
 
 
 def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict[str, Any]]:
@@ -107,12 +93,8 @@ def parts_of(path: Path) -> Rows:
 
 def _edges(value: Any, count: int, where: str) -> list[Any]:
     """Return a list of so many positions and a name, checked."""
-    if (
-        not isinstance(value, list)
-        or len(value) <= count
-        or not all(type(edge) is int for edge in value[:count])
-        or not isinstance(value[count], str)
-    ):
+    kinds = [type(each) for each in value[: count + 1]] if isinstance(value, list) else []
+    if kinds != [int] * count + [str]:
         what, places = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
         raise UserError(f"{where}: {what} is {shown(value)}, expected [{places}type]")
     return value
@@ -143,26 +125,18 @@ def _is_rebel(probe: Probe) -> bool:
     return any("<triplet>" in str(probe.value.get(key, "")) for key in REBEL_SAID)
 
 
-def _has(*keys: str) -> Any:
-    return lambda probe: set(keys) <= probe.value.keys()
-
-
-DOCRED = CorpusFormat(
-    name="docred", order=5.1, read=read_docred, options=("occurrence",), keys=("sents", "vertexSet"),
-    detects=_has("sents", "vertexSet"),
+DOCRED = form(
+    "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, options=("occurrence",), id="title",
+    tokens="tokens", triples="links", subject="h", relation="r", object="t", entities="entities",
+    subject_start="h.start", subject_end="h.end", subject_type="h.type",
+    object_start="t.start", object_end="t.end", object_type="t.type",
 )  # fmt: skip
 DYGIE = form(
-    "dygie", order=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=_has("doc_key", "sentences"),
+    "dygie", order=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
     id="id", tokens="tokens", triples="links", relation="r", entities="ner", last="inclusive",
     subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
 )  # fmt: skip
 REBEL = form(
-    "rebel",
-    order=5.5,
-    plain=linearised,
-    keys=("context", "triplets"),
-    detects=_is_rebel,
-    id="id",
-    text=REBEL_TEXTS,
-    triples="triples",
-)
+    "rebel", order=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised,
+    id="id", text=REBEL_TEXTS, triples="triples",
+)  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import read_objects
 from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Rows
+from tripleaudit.corpora.readers.row_files import Probe, Rows, has
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -30,23 +30,24 @@ def form(
     order: float = float("inf"),
     keys: tuple[str, ...] = (),
     detects: Callable[[Probe], bool] | None = None,
-    rows: Callable[[Path], Rows] = read_objects,
+    rows: Callable[..., Rows] = read_objects,
     plain: Plain | None = None,
     people: bool = False,
+    options: tuple[str, ...] = (),
     none: tuple[str | None, ...] = (),
     **columns: str | tuple[str, ...],
 ) -> CorpusFormat:
     """Return the format of files whose rows have these columns.
 
     Args:
-        name: of the format.
         order: its place among those that a file is tried as.
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
-        rows: ``(path) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
+        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
         plain: ``(row, where, annotator) -> row`` with these columns, of one that has another shape, or what is left
-            out of it. A row says under ``left_out`` what else is to be known of it.
+            out of it.
         people: whether several may have annotated a text, of whom ``annotator`` names one.
+        options: names of those of ``rows``.
         none: relations that say that there is none, which are counted.
         columns: role -> column.
 
@@ -56,12 +57,14 @@ def form(
     declared = functools.partial(Mapped, columns, f"form {name}", declared=True, none=none)
     declared()  # a role that there is none of is refused here
 
-    def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence | LeftOut]:
+    def read(
+        path: str | Path, columns: Mapping[str, str] | None = None, **chosen: Any
+    ) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences; ids are places in the file from 0 where it has none."""
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
-        found = rows(Path(path))
+        found = rows(Path(path), **chosen)
         if plain is not None:
             found = ((where, plain(row, where, given.get("annotator", ""))) for where, row in found)
         return declared().sentences(found)
@@ -71,6 +74,6 @@ def form(
         order=order,
         read=read,
         keys=keys,
-        options=("columns",) if people else (),
-        detects=detects or (lambda probe: bool(keys) and set(keys) <= probe.value.keys()),
+        options=(*options, *["columns"] * people),
+        detects=detects or (has(*keys) if keys else None),
     )

@@ -6,15 +6,12 @@ text. ``genres-processed`` (gold and extracted triples after processing) orders 
 triples may lack a relation or hold numbers, which is counted as malformed instead of refused.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import load_json
-from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Rows
-from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.row_files import Probe, Row, Rows
 from tripleaudit.errors import UserError
 
 
@@ -35,9 +32,7 @@ def _is_cdr(row: Any) -> bool:
 
 
 def _is_triple(row: Any) -> bool:
-    return (
-        isinstance(row, list) and len(row) == 3 and all(isinstance(part, str) for part in row) and bool(row[1].strip())
-    )
+    return isinstance(row, list) and [type(part) for part in row] == [str] * 3 and bool(row[1].strip())
 
 
 def by_text(probe: Probe) -> bool:
@@ -74,32 +69,23 @@ def guess_order(path: str | Path) -> str:
     )
 
 
-def read(path: str | Path) -> Iterator[RawSentence | LeftOut]:
-    """Yield the documents of a data set."""
-    rows = (
-        (where, {**row, "triples": [each[:2] + each[3:] if _is_cdr(each) else each for each in row["triples"]]})
-        for where, row in documents(path)
-    )
-    return Mapped({"text": "text", "triples": "triples", "order": "sor"}, declared=True, none=()).sentences(rows)
+def reordered(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a document of a data set with its triples as subject, relation, object."""
+    listed = [row[:2] + row[3:] if _is_cdr(row) else row for row in row["triples"]]
+    triples = [[each[0], each[2], each[1]] if isinstance(each, list) and len(each) == 3 else each for each in listed]
+    return {**row, "triples": triples}
 
 
-def read_processed(path: str | Path) -> Iterator[RawSentence]:
-    """Yield the documents of processed triples."""
-    for number, (where, row) in enumerate(documents(path)):
-        triples = [RawTriple(*triple) for triple in row["triples"] if _is_triple(triple)]
-        malformed = len(row["triples"]) - len(triples)
-        yield RawSentence(str(number), row["text"], triples, where, malformed=malformed)
+def well_formed(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a document of processed triples without what is none."""
+    triples = [triple for triple in row["triples"] if _is_triple(triple)]
+    return Row({**row, "triples": triples}, malformed=len(row["triples"]) - len(triples))
 
 
-FORMAT = CorpusFormat(
-    name="genres",
-    order=13,
-    read=read,
+GENRES = form(
+    "genres", order=13, rows=documents, plain=reordered, text="text", triples="triples",
     detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
-)
-PROCESSED = CorpusFormat(
-    name="genres-processed",
-    order=14,
-    read=read_processed,
-    detects=lambda probe: by_text(probe) and guess_order(probe.path) != "sor",
-)
+)  # fmt: skip
+PROCESSED = form(
+    "genres-processed", order=14, rows=documents, plain=well_formed, text="text", triples="triples", detects=by_text,
+)  # fmt: skip

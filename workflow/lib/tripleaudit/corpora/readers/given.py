@@ -1,6 +1,6 @@
 """Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,9 @@ class Given:
     """Data under the name of the argument that it was given as, which messages say in place of a path.
 
     Args:
-        name: of the argument.
         data: a data frame or rows, whose columns are understood like those of a file
             (:mod:`tripleaudit.corpora.readers.records`); :class:`Sentence` objects; or of each sentence the list of its
-            triples (subject, relation, object), which then has no text.
-
-    Raises:
-        UserError: it is nothing of this.
+            triples (subject, relation, object), which then has no text. Anything else is refused.
     """
 
     def __init__(self, name: str, data: Any) -> None:
@@ -64,25 +60,20 @@ class Given:
                 "expected one list for each, an empty one where there is no triple"
             )
         own = self.bare or isinstance(self.items[0], Sentence)
-        raw = with_left_out(Mapped(OWN if own else columns, f"{self.name}: columns").sentences(self._rows()), self.name)
+        rows = ((f"{self.name} item {number}", self._row(number - 1)) for number in range(1, len(self.items) + 1))
+        raw = with_left_out(Mapped(OWN if own else columns, f"{self.name}: columns").sentences(rows), self.name)
         return build_corpus(raw, source=self.name, format="python", **options)
 
-    def _rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        for number, item in enumerate(self.items):
-            if self.bare:
-                known = self.beside[number] if self.beside else Sentence(str(number), "")
-                row = {"id": known.id, "text": known.text, "triples": list(item)}
-            else:
-                row = item.to_json() if isinstance(item, Sentence) else dict(item)
-            yield f"{self.name} item {number + 1}", row
+    def _row(self, number: int) -> dict[str, Any]:
+        item = self.items[number]
+        if self.bare:
+            known = self.beside[number] if self.beside else Sentence(str(number), "")
+            return {"id": known.id, "text": known.text, "triples": list(item)}
+        return item.to_json() if isinstance(item, Sentence) else dict(item)
 
 
 def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
-    """Return a path as it is, and anything else as :class:`Given`; with ``texts`` it must have them.
-
-    Raises:
-        UserError: it is no corpus, or lists of triples alone where texts are needed.
-    """
+    """Return a path as it is, and anything else as :class:`Given`; with ``texts`` it must have them."""
     if isinstance(data, str | Path):
         return data
     found = Given(name, data)

@@ -4,21 +4,14 @@ Most keep the text beside its triples; one that does not (``kg-gen``, ``gliner2`
 ``{"text": …, **output}``, or as predictions without texts, by id or by order.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Rows, at, read_parquet, read_rows
+from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, has, read_parquet, read_rows
 from tripleaudit.errors import UserError
-
-
-def _has(*keys: str) -> Callable[[Probe], bool]:
-    """Whether a first object has all keys; so few make no other file come near."""
-    return lambda probe: set(keys) <= probe.value.keys()
-
 
 # LangChain: GraphDocument.model_dump()
 LANGCHAIN = form(
@@ -45,14 +38,15 @@ def extracted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
     """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
     if at(row, "extraction.arg2s.0") is ABSENT:
         return LeftOut("no_object", where)
-    more = {} if at(row, "extraction.arg2s.1") is ABSENT else {"left_out": LeftOut("further_objects", where)}
+    further = [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)]
     ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
-    return {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}, **more}
+    found = {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}
+    return Row(found, left_out=further)
 
 
 # OpenIE 5: one extraction a row
 OPENIE5 = form(
-    "openie5", order=5.74, detects=_has("sentence", "extraction"), plain=extracted,
+    "openie5", order=5.74, detects=has("sentence", "extraction"), plain=extracted,
     text="sentence", subject="s", relation="r", object="o",
 )  # fmt: skip
 
@@ -108,22 +102,21 @@ ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
-    links, gone = [], {}
+    links, gone = [], []
     for one in items(row, "extractions", dict, where):
         attributes = one.get("attributes") or {}
         if sum(bool(attributes.get(end)) for ends in ARGUMENTS for end in ends) == 1:
-            gone = {"left_out": LeftOut("no_object", f"{where}: {shown(attributes)}")}
-        for subject, object_ in ARGUMENTS:
-            if attributes.get(subject) and attributes.get(object_):
-                relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
-                links.append({"s": attributes[subject], "r": relation, "o": attributes[object_]})
-                break
-    return {"id": row.get("document_id"), "text": row.get("text"), "links": links, **gone}
+            gone = [LeftOut("no_object", f"{where}: {shown(attributes)}")]
+        pairs = ([attributes.get(end) for end in ends] for ends in ARGUMENTS)
+        if pair := next(filter(all, pairs), None):
+            relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
+            links.append({"s": pair[0], "r": relation, "o": pair[1]})
+    return Row({"id": row.get("document_id"), "text": row.get("text"), "links": links}, left_out=gone)
 
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes
 LANGEXTRACT = form(
-    "langextract", order=5.76, detects=_has("extractions", "text"), plain=grounded,
+    "langextract", order=5.76, detects=has("extractions", "text"), plain=grounded,
     id="id", text="text", triples="links", subject="s", relation="r", object="o",
 )  # fmt: skip
 
@@ -145,7 +138,7 @@ SPAN = {"start": None, "end": None}  # of a name whose place is not asked for
 
 # GLiNER2: what extract_relations returns, with its text
 GLINER2 = form(
-    "gliner2", order=5.77, detects=_has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
+    "gliner2", order=5.77, detects=has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
     triples="links", subject="s", relation="r", object="o", name="text", start="start", end="end",
 )  # fmt: skip
 
@@ -158,7 +151,7 @@ GLIREL = form(
 
 # spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their places
 SPACY_LLM = form(
-    "spacy-llm", order=5.79, detects=_has("text", "ents", "relations"), text="text", triples="relations",
+    "spacy-llm", order=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
     subject="dep", relation="relation", object="dest",
     entities="ents", start="start_char", end="end_char", type="label",
 )  # fmt: skip
@@ -179,6 +172,6 @@ def linked(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
 
 # ReLiK: RelikOutput.to_dict()
 RELIK = form(
-    "relik", order=5.8, detects=_has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
+    "relik", order=5.8, detects=has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
     subject="s", relation="r", object="o", name="name", start="start", end="end", type="label",
 )  # fmt: skip

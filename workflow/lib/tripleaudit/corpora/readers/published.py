@@ -3,22 +3,18 @@
 What is particular about one stands above its declaration. ``none`` are the labels of pairs that have no relation.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import first_character, items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Rows
-from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has, lines
 from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
 
 # NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
 NYT_RAW = form(
-    "nyt-raw", order=10, keys=("sentText", "relationMentions"), detects=lambda probe: "sentText" in probe.value,
+    "nyt-raw", order=10, keys=("sentText", "relationMentions"), detects=has("sentText"),
     text="sentText", triples="relationMentions", subject="em1Text", relation="label", object="em2Text",
     entities="entityMentions", key="text", name="text", type="label", none=("None", "NA"),
 )  # fmt: skip
@@ -26,61 +22,61 @@ NYT_RAW = form(
 # SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, places in the list of entities
 ENTITY_RELATION = form(
     "entity-relation", order=9, keys=("tokens", "entities", "relations"),
-    detects=lambda probe: {"tokens", "relations"} <= probe.value.keys(),
+    detects=has("tokens", "relations"),
     id=("orig_id", "id"), tokens="tokens", triples="relations", subject="head", relation="type", object="tail",
     entities="entities", start="start", end="end", type="type", name="text",
 )  # fmt: skip
 
 # WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
-STRINGS = {"id": "id", "text": "text", "triples": "triple_list"}
 TRIPLE_LIST = form(
-    "triple-list", order=8, keys=("text", "triple_list"), detects=lambda probe: "triple_list" in probe.value,
+    "triple-list", order=8, keys=("text", "triple_list"), detects=has("triple_list"),
     id="id", text="text", triples="triple_list",
 )  # fmt: skip
 
-SPANS = {
-    "id": "id", "text": "text", "triples": "relation_list",
-    "subject": "subject", "relation": "predicate", "object": "object",
-    "subject_start": "subj_char_span.0", "subject_end": "subj_char_span.1",
-    "object_start": "obj_char_span.0", "object_end": "obj_char_span.1",
-}  # fmt: skip
+TRIPLE = ("subject", "predicate", "object")
 
 
-def with_spans(path: str | Path, occurrence: str = "first") -> Iterator[RawSentence]:
-    """Yield the sentences of a triple list that has the character spans of every pair of mentions beside it.
+def with_spans(path: Path, occurrence: str = "first") -> Rows:
+    """Yield the sentences of a triple list that has the character spans of every pair of mentions next to it.
 
-    TPLinker and the generalisation papers spread it. With occurrence ``first`` the list alone is taken, so that such a
-    file and its twin without spans give equal sentences; otherwise what of it has no span keeps its strings.
+    With occurrence ``first`` the list alone is taken, so that such a file and its twin without spans give equal
+    sentences; otherwise what of it has no span keeps its strings.
     """
-    strings, spans = (Mapped(each, declared=True, none=()) for each in (STRINGS, SPANS))
-    for number, (where, row) in enumerate(read_objects(path)):
-        listed, placed = strings.sentence(row, where, number), spans.sentence(row, where, number)
-        found = listed if occurrence == "first" else placed
-        found.notes["relation_list"] = len(placed.triples)
-        if found is placed:
-            known = {triple[:3] for triple in placed.triples}
-            placed.triples += [triple for triple in listed.triples if triple[:3] not in known]
-            placed.listed = len(listed.triples)
-        yield found
+    nowhere = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
+    for where, row in read_objects(path):
+        placed, listed = items(row, "relation_list", dict, where), items(row, "triple_list", list, where)
+        if wrong := [each for each in listed if len(each) != 3]:
+            raise UserError(f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}")
+        strings = [{**dict(zip(TRIPLE, each, strict=True)), **nowhere} for each in listed]
+        known = [[each.get(part) for part in TRIPLE] for each in placed]
+        more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
+        found = {**row, "relation_list": strings if occurrence == "first" else placed + more}
+        yield where, Row(found, listed=len(listed), notes={"relation_list": len(placed)})
 
 
-TRIPLE_LIST_SPANS = CorpusFormat(
-    name="triple-list-spans", order=7, read=with_spans, options=("occurrence",),
-    keys=("text", "triple_list", "relation_list"),
-    detects=lambda probe: {"relation_list", "text"} <= probe.value.keys(),
+# the same as TPLinker and the generalisation papers spread it
+TRIPLE_LIST_SPANS = form(
+    "triple-list-spans", order=7, keys=("text", "triple_list", "relation_list"), detects=has("relation_list", "text"),
+    rows=with_spans, options=("occurrence",), id="id", text="text", triples="relation_list",
+    subject="subject", relation="predicate", object="object",
+    subject_start="subj_char_span.0", subject_end="subj_char_span.1",
+    object_start="obj_char_span.0", object_end="obj_char_span.1",
 )  # fmt: skip
 
 
-def one_side(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
+def one_side(path: Path, side: str = "truth") -> Rows:
     """Yield the texts of a model's stored output with its gold triples (``truth``) or its own ones (``predict``)."""
     if side not in ("truth", "predict"):
         raise UserError(f"side: {side!r} is unknown, expected truth or predict")
-    return Mapped({"text": "text", "triples": side}, declared=True, none=()).sentences(read_objects(path))
+    for where, row in read_objects(path):
+        if side not in row:
+            raise UserError(f"{where}: field {side!r} is missing")
+        yield where, {**row, "triples": row[side]}
 
 
-PREDICTIONS = CorpusFormat(
-    name="predictions", order=6, read=one_side, options=("side",), keys=("text", "predict", "truth"),
-    detects=lambda probe: {"predict", "truth"} <= probe.value.keys(),
+PREDICTIONS = form(
+    "predictions", order=6, keys=("text", "predict", "truth"), detects=has("predict", "truth"), rows=one_side,
+    options=("side",), text="text", triples="triples",
 )  # fmt: skip
 
 PAIR_END, TABS = "###END###", 5
@@ -91,17 +87,14 @@ def pairs(path: Path) -> Rows:
     if first_character(path) in ("{", "["):
         yield from read_objects(path)
         return
-    with open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
-            where, fields = f"{path} line {number}", line.rstrip("\r\n").split("\t")
-            if not line.strip():
-                continue
-            if len(fields) < TABS + 1:
-                raise UserError(f"{where}: {len(fields)} fields between tabs, expected {TABS + 1}")
-            subject, object_, relation, text = (field.strip() for field in fields[2 : TABS + 1])
-            text = text.removesuffix(PAIR_END).strip()
-            subject, object_, text = (words.replace("_", " ") for words in (subject, object_, text))
-            yield where, {"text": text, "relation": relation, "h": {"name": subject}, "t": {"name": object_}}
+    for _, where, line in lines(path):
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) < TABS + 1:
+            raise UserError(f"{where}: {len(fields)} fields between tabs, expected {TABS + 1}")
+        subject, object_, relation, text = fields[2 : TABS + 1]
+        text = text.removesuffix(PAIR_END).strip()
+        subject, object_, text = (words.replace("_", " ") for words in (subject, object_, text))
+        yield where, {"text": text, "relation": relation, "h": {"name": subject}, "t": {"name": object_}}
 
 
 # one line an entity pair with its sentence, as the raw NYT10 corpus (Riedel et al. 2010) is spread
@@ -227,7 +220,6 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
     kept = [one for one in made if not one.get("was_cancelled")]
     if not kept:
         return LeftOut("skipped" if made else "not_annotated", where)
-    several = {"left_out": LeftOut("several_annotators", where)} if len(kept) > 1 and not annotator else {}
     if annotator:
         kept = [one for one in kept if annotator in _names_of(one.get("completed_by"))]
         if not kept:
@@ -243,7 +235,9 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
             for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
-    return {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links, **several}
+    found = {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
+    several = len(kept) > 1 and not annotator
+    return Row(found, left_out=[LeftOut("several_annotators", where)] * several)
 
 
 def _names_of(annotator: Any) -> list[str]:

@@ -17,12 +17,14 @@ path through a list takes the field of every item. ``subject=tail,object=head`` 
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from tripleaudit.corpora.corpus import MISSING, LeftOut, RawSentence, RawTriple
-from tripleaudit.corpora.readers.common import join_tokens, read_objects, shown, string_triple
-from tripleaudit.corpora.readers.row_files import ABSENT, at, read_rows
+from tripleaudit.corpora.readers.common import read_objects, shown
+from tripleaudit.corpora.readers.row_files import ABSENT, Row, at, read_rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Text, among
@@ -31,6 +33,8 @@ from tripleaudit.files import is_collection, read_jsonl
 NO_RELATION = (None, "", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
 PARTS = ("subject", "relation", "object")
+EDGES = ("start", "end")
+NOWHERE = (ABSENT, None, "")
 
 
 class Columns(Section):
@@ -178,19 +182,11 @@ class Mapped:
         return ABSENT
 
     def need(self, value: Any, role: str, where: str) -> Any:
-        """Return the same; what a format declares has to be there.
-
-        Raises:
-            UserError: it is not.
-        """
+        """Return the same; what a format declares has to be there."""
         found = self.find(value, role)
         if found is ABSENT and self.declared and role in self.names:
             raise UserError(f"{where}: field {' or '.join(map(repr, self.names[role]))} is missing")
         return found
-
-    def called(self, role: str) -> str:
-        """Return what a message calls a role."""
-        return repr(self.given[role]) if role in self.given else f"the {role}"
 
     def lacks(self, row: Any) -> list[str]:
         """Return the roles that a row lacks to be read; usual names count in any case where the row has no other."""
@@ -215,7 +211,6 @@ class Mapped:
         return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
 
     def check(self, row: dict[str, Any], where: str) -> None:
-        """Refuse a row that lacks what it takes to be read."""
         if missing := self.lacks(row):
             unknown = next((role for role in missing if role in self.given), "")
             asked = ",".join(f"{role}=COLUMN" for role in missing)
@@ -252,7 +247,6 @@ class Mapped:
             if not self.declared:
                 self.check(row, where)
             listed = self.lists(row)
-            # rows of a declared format that make one sentence need not stand together
             sentence = self.sentence(row, where, len(joined) if self.declared and not listed else number)
             if listed:
                 yield sentence
@@ -279,28 +273,30 @@ class Mapped:
         """
         text, offsets = self._text(row, where)
         listed = _decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
-        entities = None if listed is ABSENT else listed if isinstance(listed, list) else []
-        here = Arguments(self, text, offsets, entities or [], where)
-        here.left_out += [row["left_out"]] if isinstance(row.get("left_out"), LeftOut) else []
+        here = Arguments(self, text, offsets, _list(listed), where)
+        more = {"left_out": [], **(row.more if isinstance(row, Row) else {})}
+        here.left_out += more.pop("left_out")
         found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row])]
         name = self.find(row, "id")
-        return RawSentence(
+        raw = RawSentence(
             str(number if name is ABSENT or name is None else name),
             text,
             [triple for triple in found if triple],
             where,
-            entities=None if entities is None else len(entities),
+            entities=None if listed is ABSENT else len(here.entities),
             notes={"pairs_without_relation": 0} if self.declared and self.none else {},
             left_out=here.left_out,
         )
+        return replace(raw, **more)
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
         if triples is None:
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = _decoded(triples)
-        others = [name for name in self.names["triples"] if not triples and _triples_at(row, name)]
-        here.left_out += [LeftOut("other_lists", f"{here.where}: {name!r}") for name in others]
+        for name in () if triples else self.names["triples"]:
+            if any(isinstance(item, dict | list) for item in _list(row.get(name))):
+                here.left_out.append(LeftOut("other_lists", f"{here.where}: {name!r}"))
         if isinstance(triples, dict):  # a list of objects as an object of lists
             triples = _turned(triples)
         if not isinstance(triples, list):
@@ -321,9 +317,9 @@ class Mapped:
         return self._joined(text.split(" ")) if self.given.get("units") == "tokens" else (text, None)
 
     def _joined(self, tokens: list[str]) -> tuple[str, list[tuple[int, int]] | None]:
-        text, starts = join_tokens(tokens)
-        offsets = [(start, start + len(token)) for start, token in zip(starts, tokens, strict=True)]
-        return text, None if self.given.get("units") == "characters" else offsets
+        ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
+        offsets = [(end - len(token), end) for token, end in zip(tokens, ends, strict=True)]
+        return " ".join(tokens), None if self.given.get("units") == "characters" else offsets
 
     def type_of(self, value: Any, role: str, where: str) -> str | None:
         """Return the type of an entity, the first of several; what is no name is none.
@@ -333,6 +329,7 @@ class Mapped:
         """
         found = self.find(value, role)
         found = found[0] if isinstance(found, list) and found else found
+        found = self.find(found, "name") if isinstance(found, dict) and not self.declared else found
         if self.declared and found not in (ABSENT, None, []) and not isinstance(found, str):
             raise UserError(f"{where}: an entity's type is {shown(found)}, expected a string")
         return found if isinstance(found, str) and found else None
@@ -357,43 +354,37 @@ class Arguments:
         mapped, where = self.mapped, self.where
         if isinstance(item, str) and item.count(" | ") == 2:
             item = item.split(" | ")
+        plain = isinstance(item, list | tuple) and not (mapped.declared and "relation" in mapped.names)
         if isinstance(item, list | tuple):
-            if len(item) != 3 or mapped.declared and "relation" not in mapped.names:
-                return string_triple(item, where, mapped.order)
-            parts = dict(zip(mapped.order, item, strict=True))
-            subject, relation, object_ = parts["s"], parts["r"], parts["o"]
+            if len(item) != 3 or mapped.declared and plain and not all(isinstance(part, str) for part in item):
+                expected = ", ".join(next(part for part in PARTS if part[0] == letter) for letter in mapped.order)
+                raise UserError(f"{where}: expected a triple [{expected}] of three strings, got {shown(item)}")
+            subject, relation, object_ = (item[mapped.order.index(letter)] for letter in "sro")
         elif isinstance(item, dict):
             subject, relation, object_ = (mapped.need(item, role, where) for role in PARTS)
         else:
             raise UserError(f"{where}: a triple is {shown(item)}, expected an object or a list")
-        said = f"{where}: {shown([subject, relation, object_])}"
-        if relation in mapped.none:
-            self.left_out.append(LeftOut("pairs_without_relation", said))
-            return None
-        if all(
-            isinstance(part, str) and (part in MISSING or not part.strip()) for part in (subject, relation, object_)
-        ):
-            self.left_out.append(LeftOut("missing_values", said))
+        parts = (subject, relation, object_)
+        missing = all(isinstance(part, str) and (part in MISSING or not part.strip()) for part in parts)
+        if missing or relation in mapped.none:
+            kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
+            self.left_out.append(LeftOut(kind, f"{where}: {shown(parts)}"))
             return None
         if not isinstance(relation, str) or not relation.strip():
             state = "has no relation" if relation in (ABSENT, "") else f"has the relation {shown(relation)}"
             raise UserError(f"{where}: the triple {shown(item)} {state}, expected a string")
-        first, second = (
-            self._argument(value, role, item) for role, value in (("subject", subject), ("object", object_))
-        )
+        if plain and isinstance(subject, str) and isinstance(object_, str) and not self.entities:
+            return RawTriple(subject, relation, object_)
+        first, second = (self._argument(*each, item) for each in ((subject, "subject"), (object_, "object")))
         return RawTriple(first.text, relation, second.text, first.start, second.start, first.type, second.type)
-
-    def _is_key(self, value: Any) -> bool:
-        return isinstance(value, str | int) and value in self.keys
 
     def _argument(self, value: Any, role: str, item: Any) -> Argument:
         mapped, where, fields = self.mapped, self.where, item if isinstance(item, dict) else {}
         type_ = mapped.type_of(fields, f"{role}_type", where)
-        start, end = (mapped.need(fields, f"{role}_{edge}", where) for edge in ("start", "end"))
-        if start not in (ABSENT, None, ""):
-            named = value if isinstance(value, str) else None
-            return self.span(start, None if end in (ABSENT, None, "") else end, named, role, type_)
-        if self._is_key(value):
+        start, end = (mapped.need(fields, f"{role}_{edge}", where) for edge in EDGES)
+        if start not in NOWHERE:
+            return self.span(start, end, value, role, type_)
+        if isinstance(value, str | int) and value in self.keys:
             value = self.keys[value]
         elif type(value) is int or (
             mapped.declared and not isinstance(value, dict) and {"key", "start"} <= mapped.names.keys()
@@ -402,12 +393,10 @@ class Arguments:
         if isinstance(value, str) and (value or mapped.declared or not fields):
             return Argument(value, None, type_)
         if isinstance(value, dict):
-            start, end = (mapped.need(value, edge, where) for edge in ("start", "end"))
+            start, end = (mapped.need(value, edge, where) for edge in EDGES)
             name, type_ = mapped.find(value, "name"), mapped.type_of(value, "type", where) or type_
             if start not in (ABSENT, None):
-                return self.span(
-                    start, None if end is ABSENT else end, name if isinstance(name, str) else None, role, type_
-                )
+                return self.span(start, end, name, role, type_)
             if isinstance(name, str):
                 return self._spelt(name, value.get("pos"), type_)
         if isinstance(value, list | tuple) and len(value) == 2 and all(type(edge) is int for edge in value):
@@ -420,8 +409,9 @@ class Arguments:
 
     def _listed(self, value: Any, role: str) -> Any:
         """Return the entity at a place of the list; where entities have numbers as ids, it is no place."""
-        size, called = len(self.entities), self.mapped.called(role)
-        if "key" in self.mapped.given or any(isinstance(key, int) for key in self.keys):
+        given, size = self.mapped.given, len(self.entities)
+        called = repr(given[role]) if role in given else f"the {role}"
+        if "key" in given or any(isinstance(key, int) for key in self.keys):
             state = "is missing" if value is ABSENT else f"is {shown(value)}"
             name = self.mapped.names["key"][0]
             raise UserError(f"{self.where}: {called} {state}, expected the {name!r} of one of {size} entities")
@@ -439,8 +429,9 @@ class Arguments:
                     return spelt
         return Argument(name, None, type_)
 
-    def span(self, start: Any, end: Any, name: str | None, role: str, type_: str | None) -> Argument:
+    def span(self, start: Any, end: Any, name: Any, role: str, type_: str | None) -> Argument:
         """Return the string and first character of a span; of a name next to it, the text has to be the same."""
+        name, end = name if isinstance(name, str) else None, None if end in NOWHERE else end
         first, last = (_whole(edge) for edge in (start, end))
         if end is None and first is not None and name is not None and self.offsets is None:
             last = first + len(name)
@@ -468,6 +459,10 @@ def _whole(value: Any) -> int | None:
     return value if type(value) is int else None
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _decoded(value: Any) -> Any:
     """A list that stands in one cell of a table, as JSON or as Python writes it."""
     if value is None or value == "":
@@ -480,12 +475,6 @@ def _decoded(value: Any) -> Any:
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
     return value
-
-
-def _triples_at(row: dict[str, Any], name: str) -> bool:
-    """Whether a list of what may be triples stands under another name."""
-    found = row.get(name)
-    return isinstance(found, list) and any(isinstance(item, dict | list) for item in found)
 
 
 def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,11 +3,12 @@
 import csv
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.readers.common import (
+    check_archive,
     first_character,
     first_object,
     is_parquet,
@@ -21,6 +22,14 @@ from tripleaudit.files import open_text
 ABSENT: Any = object()
 CELL = 1 << 30  # characters of a CSV field at most; csv itself stops at 131,072
 Rows = Iterator[tuple[str, Any]]  # where a row stands, and the row
+
+
+class Row(dict):
+    """A row, and what its sentence is to have besides: fields of ``RawSentence``, such as ``left_out``."""
+
+    def __init__(self, row: Mapping[str, Any], **more: Any) -> None:
+        super().__init__(row)
+        self.more = more
 
 
 def at(value: Any, path: str) -> Any:
@@ -42,20 +51,22 @@ def at(value: Any, path: str) -> Any:
     return ABSENT
 
 
+def lines(path: str | Path) -> Iterator[tuple[int, str, str]]:
+    """Yield number, ``FILE line N`` and text of the lines that are not blank, without what ends them."""
+    with open_text(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield number, f"{path} line {number}", line.rstrip("\r\n")
+
+
 def delimiter_of(line: str) -> str:
     """Return what stands between the fields of a table's first line; empty if it is no table."""
-    return max("\t,;|", key=line.count) if any(mark in line for mark in "\t,;|") else ""
+    mark = max("\t,;|", key=line.count)
+    return mark if mark in line else ""
 
 
 def read_rows(path: str | Path, rows: str | None = None) -> Rows:
-    """Yield ``(where, row)`` of JSON, JSON lines, CSV, TSV or Parquet.
-
-    Args:
-        rows: path to the list of rows in a JSON object.
-
-    Raises:
-        UserError: the file is missing, empty or broken.
-    """
+    """Yield ``(where, row)`` of JSON, JSON lines, CSV, TSV or Parquet; ``rows`` leads to the list in a JSON object."""
     path = Path(path)
     if is_parquet(path):
         yield from read_parquet(path)
@@ -73,11 +84,7 @@ def read_rows(path: str | Path, rows: str | None = None) -> Rows:
 
 
 def read_parquet(*paths: str | Path) -> Rows:
-    """Yield ``(where, row)`` of Parquet files.
-
-    Raises:
-        UserError: a file is no whole Parquet file.
-    """
+    """Yield ``(where, row)`` of Parquet files."""
     import pyarrow
     from pyarrow import parquet
 
@@ -93,8 +100,7 @@ def parquet_rows(table: Any, columns: Sequence[str] | None = None, skipped: int 
     """Yield the rows of an open Parquet file, in constant memory.
 
     Args:
-        table: a :class:`pyarrow.parquet.ParquetFile`.
-        columns: of these alone.
+        table: a :class:`pyarrow.parquet.ParquetFile`, of which ``columns`` are read.
         skipped: rows at its beginning to leave out; row groups that hold no others are not read.
     """
     groups = list(range(table.num_row_groups))
@@ -123,25 +129,24 @@ def _table(path: Path) -> Rows:
 
 
 def table_rows(
-    lines: Iterable[str], name: str, *, most: int = CELL, strict: bool = True, advice: str = ""
+    source: Iterable[str], name: str, *, most: int = CELL, strict: bool = True, advice: str = ""
 ) -> tuple[list[str], Iterator[tuple[int, dict[str, Any]]]]:
     """Return the columns of CSV, whatever stands between its fields, and ``(line, row)`` of its rows.
 
     Args:
-        lines: of the file, the header first.
-        name: of the file, in messages.
+        source: lines of the file, the header first; ``name`` is its name in messages.
         most: characters of a field.
         strict: refuse quotes that are not as they should be.
         advice: end of the message about broken CSV.
     """
-    lines = iter(lines)
-    header = next((line for line in lines if line.strip()), "").rstrip("\r\n")
+    source = iter(source)
+    header = next((line for line in source if line.strip()), "").rstrip("\r\n")
     delimiter = delimiter_of(header) or ","
     csv.field_size_limit(most)
     names = [column.strip() for column in next(csv.reader([header], delimiter=delimiter), [])]
 
     def rows() -> Iterator[tuple[int, dict[str, Any]]]:
-        table = csv.DictReader(lines, fieldnames=names, delimiter=delimiter, strict=strict)
+        table = csv.DictReader(source, fieldnames=names, delimiter=delimiter, strict=strict)
         try:
             yield from ((table.line_num + 1, row) for row in table)
         except csv.Error as error:
@@ -167,10 +172,11 @@ class Probe:
         """The first character that is not white space; empty for a folder and for Parquet.
 
         Raises:
-            UserError: the file is missing or empty.
+            UserError: the file is missing or empty, a table of Excel, or another archive.
         """
         if self.path.is_dir() or is_parquet(self.path):
             return ""
+        check_archive(self.path)
         return first_character(self.path) or self._empty()
 
     @functools.cached_property
@@ -178,8 +184,7 @@ class Probe:
         """The first line that is not blank; empty for JSON and for a folder."""
         if not self.first or self.first in "[{":
             return ""
-        with open_text(self.path) as stream:
-            return next((line for line in stream if line.strip()), "").rstrip("\r\n")
+        return next((line for _, _, line in lines(self.path)), "")
 
     @functools.cached_property
     def value(self) -> dict[str, Any]:
@@ -200,18 +205,21 @@ class Probe:
             return {}
         if is_parquet(self.path):
             return next((row for _, row in read_parquet(self.path)), {})
-        delimiter = delimiter_of(self.line)
-        if not delimiter:
+        if not delimiter_of(self.line):
             return self.value
         with open_text(self.path) as stream:
+            names, rows = table_rows(stream, self.name)
             try:
-                rows = csv.reader((line for line in stream if line.strip()), delimiter=delimiter, strict=True)
-                names, *others = itertools.islice(rows, 2)
-            except csv.Error:  # a broken table, which its reader explains
-                names, others = self.line.split(delimiter), []
-        names = [name.strip() for name in names]
-        fit = len(set(names)) == len(names) > 1 and all(len(row) > 1 for row in others)
+                first = [row for _, row in itertools.islice(rows, 1)]
+            except UserError:  # a broken table, which its reader explains
+                first = []
+        fit = len(set(names)) == len(names) > 1 and all(row[names[1]] is not None for row in first)
         return dict.fromkeys(names, "") if fit else {}
 
     def _empty(self) -> Any:
         raise UserError(f"{self.path}: the corpus is empty, expected at least one sentence")
+
+
+def has(*keys: str) -> Callable[[Probe], bool]:
+    """Return whether a first object has all keys, which are too few to make another file come near."""
+    return lambda probe: set(keys) <= probe.value.keys()

@@ -11,17 +11,25 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Final, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.machine.progress import watched
-from tripleaudit.protocols.augmented.choose import VECTORS, Found
-from tripleaudit.protocols.augmented.masked_lm import Ranked, WordFiller
-from tripleaudit.protocols.augmented.mentions import Entity, Layout, Words
-from tripleaudit.protocols.augmented.surface import like, replaceable, same
+from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, Ranked
 from tripleaudit.protocols.augmented.vectors import NearestWords
-from tripleaudit.protocols.substitution import Place, replace_places
+from tripleaudit.protocols.substitution import Entity, Layout, Place, Words, like, replace_places, replaceable, same
 
 log = logging.getLogger(__name__)
+
+VECTORS: Final = "vectors"
+"""The way of candidates that are nearest words in the vector space."""
+
+
+class Found(NamedTuple):
+    """The similar entities of one entity, best first, and the way in which they were found."""
+
+    way: str
+    words: Sequence[Words] = ()
 
 
 @dataclass(slots=True)
@@ -38,25 +46,21 @@ class _Search:
 def find_candidates(
     sentences: Sequence[Sentence],
     layouts: Sequence[Layout],
-    model: WordFiller,
+    model: MaskedLanguageModel,
     nearest: NearestWords,
     *,
     k: int,
     beams: int,
 ) -> list[dict[str, Found]]:
-    """Return the ``k`` most similar entities of each entity of each sentence, best first.
+    """Return for each sentence what was found for its entities; none for a sentence that stays.
 
     Args:
-        sentences: test sentences.
-        layouts: their mentions; the entities of a sentence that stays get no candidates.
-        model: the masked language model.
-        nearest: the vector space.
         k: candidates of an entity.
         beams: partial candidates of an entity of several words that are kept after each word but the last.
 
     Returns:
-        One mapping for each sentence from entity string to what was found for it, by way of ``masked_word``,
-        ``vectors``, ``masked_words`` or ``no_words`` (nothing to replace).
+        By entity string, found by way of ``masked_word``, ``vectors``, ``masked_words`` or ``no_words`` (nothing to
+        replace).
     """
     found: list[dict[str, Found]] = [{} for _ in sentences]
     searches: list[_Search] = []
@@ -91,7 +95,7 @@ def find_candidates(
 
 
 def _extend(
-    searches: Sequence[_Search], sentences: Sequence[Sentence], model: WordFiller, *, k: int, beams: int
+    searches: Sequence[_Search], sentences: Sequence[Sentence], model: MaskedLanguageModel, *, k: int, beams: int
 ) -> None:
     """Fill the next word of every search, all in one pass of the model."""
     queries: defaultdict[str, set[int]] = defaultdict(set)

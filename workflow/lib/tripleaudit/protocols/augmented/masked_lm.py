@@ -2,45 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
-from tripleaudit.protocols.augmented.surface import replaceable
+from tripleaudit.protocols.substitution import replaceable
 
 Ranked = list[tuple[str, float]]
 """Words with the natural logarithms of their probabilities, likeliest first."""
 
 
-class WordFiller(Protocol):
-    """What candidate generation needs of a masked language model."""
-
-    mask_token: str
-    cased: bool
-
-    def is_single_piece(self, word: str) -> bool:
-        """Whether the model has the word as one piece."""
-
-    def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
-        """Return the ``top`` likeliest words for masks, by text and number of the mask in it."""
-
-
 class MaskedLanguageModel:
-    """A masked language model and its tokenizer from a local folder.
-
-    Only whole words are offered: pieces that begin a word and hold a letter or a digit, no special tokens.
+    """A masked language model and its tokenizer from a local folder; offers whole words alone, no special tokens.
 
     Attributes:
         mask_token: what to write in place of a word.
         cased: whether the tokenizer tells capitals from small letters.
+
+    Raises:
+        UserError: as :func:`load`, or the folder's model has no trained head.
     """
 
     def __init__(self, path: str | Path, *, batch_size: int = 64) -> None:
-        """Load model and tokenizer.
-
-        Raises:
-            UserError: as :func:`load`, or the folder's model has no trained head.
-        """
         import torch
 
         self._model, self._tokenizer, missing = load(path, "a masked language model")
@@ -61,18 +44,14 @@ class MaskedLanguageModel:
         self._blocked[list(self._words)] = 0.0
 
     def is_single_piece(self, word: str) -> bool:
+        """Whether the model has the word as one piece."""
         pieces = self._tokenizer.tokenize(" " + word)
         return len(pieces) == 1 and pieces[0] != self._tokenizer.unk_token
 
     def fill(self, queries: Mapping[str, Iterable[int]], top: int) -> dict[tuple[str, int], Ranked]:
-        """Return the ``top`` likeliest words of each mask that is asked for.
+        """Return the ``top`` likeliest words for masks of texts, by text and number (from 0) of the mask in it.
 
-        Args:
-            queries: masked texts, each with the numbers (from 0, in reading order) of the masks in question.
-            top: words for each mask.
-
-        Returns:
-            Ranked words by (text, number); a mask beyond the length limit of the model has no entry.
+        A mask beyond the length limit of the model has no entry.
         """
         answers: dict[tuple[str, int], Ranked] = {}
         texts = sorted(queries, key=lambda text: (len(text), text))  # equal lengths waste no padding
@@ -89,23 +68,17 @@ class MaskedLanguageModel:
         batch = self._tokenizer(
             list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self._max_length
         ).to(self._model.device)
-        keys, rows, columns = [], [], []
+        places: dict[tuple[str, int], tuple[int, int]] = {}
         for row, numbers in enumerate(wanted):
             masks = (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
-            for number in numbers:
-                if number < len(masks):
-                    keys.append((texts[row], number))
-                    rows.append(row)
-                    columns.append(masks[number])
-        if not keys:
+            places |= {(texts[row], number): (row, masks[number]) for number in numbers if number < len(masks)}
+        if not places:
             return {}
         with torch.inference_mode():
-            logits = logits_at(self._model, batch, (torch.tensor(rows), torch.tensor(columns))).float()
+            logits = logits_at(self._model, batch, tuple(torch.tensor([*places.values()]).T)).float()
             scores, ids = (logits.log_softmax(-1) + self._blocked).topk(min(top, len(self._words)), dim=-1)
-        return {
-            key: [(self._words[token], score) for token, score in zip(*row, strict=True)]
-            for key, row in zip(keys, zip(ids.tolist(), scores.tolist(), strict=True), strict=True)
-        }
+        rows = zip(places, ids.tolist(), scores.tolist(), strict=True)
+        return {key: [(self._words[token], score) for token, score in zip(*row, strict=True)] for key, *row in rows}
 
 
 def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any, Any, list[str]]:

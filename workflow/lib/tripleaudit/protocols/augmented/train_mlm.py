@@ -37,9 +37,6 @@ class MaskedLm:
         layers: transformer layers to load, from the bottom; default: all.
         batch_size: sentences of an update.
         seed: of initial weights, batches and masks.
-
-    Raises:
-        UserError: an impossible number.
     """
 
     steps: int = 300
@@ -47,24 +44,15 @@ class MaskedLm:
     batch_size: int = 16
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        for name in ("steps", "batch_size"):
-            if getattr(self, name) < 1:
-                raise UserError(f"train-mlm: {name} is {getattr(self, name)}, which is out of range")
-
 
 def train_masked_lm(
     encoder: str | Path, train: Sequence[Sentence], out: str | Path, settings: MaskedLm
 ) -> dict[str, Any]:
     """Train and save a masked language model (safetensors and tokenizer) that any transformers program can load.
 
-    AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from shuffled epochs; one
-    in fifty sentences, at most 200, is held out for the report.
-
-    Args:
-        encoder: local folder of an encoder with a fast tokenizer.
-        train: training sentences; only their texts are used, each different text once.
-        out: folder to write.
+    AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from shuffled epochs of the
+    different texts; one in fifty, at most 200, is held out for the report. ``encoder`` is a local folder with a fast
+    tokenizer.
 
     Returns:
         ``steps``, ``loss`` (mean of the last tenth of the steps), ``held_out_words`` and ``held_out_accuracy`` (share
@@ -101,10 +89,10 @@ def train_masked_lm(
             if len(queue) < size:
                 queue += draw.sample(range(len(samples)), len(samples))
             picked, queue = queue[:size], queue[size:]
-            batch = _mask([samples[number] for number in picked], tokenizer, MASK_RATE, draw)
+            batch = _mask([samples[number] for number in picked], tokenizer, draw)
             if (batch["labels"] == _IGNORED).all():
                 continue
-            loss = _loss(model, batch)
+            loss = torch.nn.functional.cross_entropy(*_predicted(model, batch))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -113,9 +101,8 @@ def train_masked_lm(
             losses.append(loss.item())
             progress.reach(len(losses))
             progress.note(f"loss {losses[-1]:.3f}")
-    log.info("train-mlm: %d steps, loss %.3f", steps, losses[-1])
     _save(model, tokenizer, Path(out))
-    words, correct = _accuracy(model.eval(), tests, tokenizer, settings)
+    words, correct = _accuracy(model.eval(), tests, tokenizer, size, random.Random(seed + 2))
     tail = losses[-max(1, steps // 10) :]
     return {
         "steps": steps,
@@ -129,12 +116,11 @@ def _optimizer(model: Any) -> Any:
     """Return AdamW with a rate of its own for the head."""
     import torch
 
-    inside = {id(parameter) for parameter in model.base_model.parameters()}
-    groups: dict[float, list[Any]] = {RATE: [], ENCODER_RATE: []}
-    for parameter in model.parameters():
-        groups[ENCODER_RATE if id(parameter) in inside else RATE].append(parameter)
-    active = [{"params": parameters, "lr": rate} for rate, parameters in groups.items() if parameters]
-    return torch.optim.AdamW(active, weight_decay=0.01, fused=True)
+    encoder = [*model.base_model.parameters()]
+    inside = set(map(id, encoder))
+    head = [parameter for parameter in model.parameters() if id(parameter) not in inside]
+    groups = [{"params": head, "lr": RATE}, {"params": encoder, "lr": ENCODER_RATE}]
+    return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
 
 
 def _save(model: Any, tokenizer: Any, out: Path) -> None:
@@ -178,7 +164,7 @@ def _encode(tokenizer: Any, text: str, max_length: int) -> tuple[list[int], list
     return ids, single
 
 
-def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, rate: float, draw: random.Random) -> dict:
+def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, draw: random.Random) -> dict:
     """Return a padded batch whose labels are the masked words and -100 elsewhere; all tensors [batch, length]."""
     import torch
 
@@ -190,7 +176,7 @@ def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, rate: 
         ids[row, : len(pieces)] = torch.tensor(pieces)
         attention[row, : len(pieces)] = 1
         for place in single:
-            if draw.random() < rate:
+            if draw.random() < MASK_RATE:
                 labels[row, place] = pieces[place]
                 ids[row, place] = tokenizer.mask_token_id
     return {"input_ids": ids, "attention_mask": attention, "labels": labels}
@@ -203,20 +189,13 @@ def _predicted(model: Any, batch: dict) -> tuple[Any, Any]:
     return logits_at(model, placed, labels != _IGNORED), labels[labels != _IGNORED]
 
 
-def _loss(model: Any, batch: dict) -> Any:
-    import torch
-
-    return torch.nn.functional.cross_entropy(*_predicted(model, batch))
-
-
-def _accuracy(model: Any, samples: Sequence, tokenizer: Any, settings: MaskedLm) -> tuple[int, int]:
+def _accuracy(model: Any, samples: Sequence, tokenizer: Any, size: int, draw: random.Random) -> tuple[int, int]:
     """Return masked words and how many of them the model ranks first."""
     import torch
 
     words = correct = 0
-    draw = random.Random(settings.seed + 2)
-    for at in range(0, len(samples), settings.batch_size):
-        batch = _mask(samples[at : at + settings.batch_size], tokenizer, MASK_RATE, draw)
+    for at in range(0, len(samples), size):
+        batch = _mask(samples[at : at + size], tokenizer, draw)
         if (batch["labels"] != _IGNORED).any():
             with torch.inference_mode():
                 logits, wanted = _predicted(model, batch)

@@ -1,6 +1,6 @@
 """Word vectors: reading them, deriving them from an encoder, and the nearest words of a word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
-from tripleaudit.protocols.augmented.surface import like, replaceable, same
+from tripleaudit.protocols.substitution import like, replaceable, same
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
@@ -22,6 +22,7 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
         UserError: the file is missing, is not of these forms, or is gensim's native form, whose pickles are not
             loaded because they can run code.
     """
+    from gensim import utils
     from gensim.models import KeyedVectors
 
     path = Path(path)
@@ -35,7 +36,9 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
         )
     binary = stem.endswith(".bin")
     try:
-        headless = not binary and not _has_header(path)
+        with utils.open(str(path), "rb") as stream:
+            first = [] if binary else stream.readline().split()  # word2vec's ``words dimensions``, or the first word
+        headless = not binary and not (len(first) == 2 and all(part.isdigit() for part in first))
         with Progress(f"reading the word vectors {path.name}", unit="files"):
             return KeyedVectors.load_word2vec_format(str(path), binary=binary, no_header=headless)
     except (ValueError, EOFError, UnicodeDecodeError, IndexError, OSError) as error:
@@ -45,10 +48,8 @@ def load_vectors(path: str | Path) -> "KeyedVectors":
 def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "KeyedVectors":
     """Make vectors for the words of a corpus: the mean of the encoder's input embeddings of each word's pieces.
 
-    Args:
-        encoder: local folder of a transformers encoder.
-        sentences: their texts give the vocabulary, in order of first use; words without letters and digits are left
-            out, and so are capitals where the tokenizer does not tell them apart.
+    The words stand in order of first use; those without letters and digits are left out, and so are capitals where the
+    tokenizer does not tell them apart.
 
     Raises:
         UserError: the folder holds no encoder, or the corpus no word.
@@ -77,20 +78,20 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "Keyed
 
 
 class NearestWords:
-    """The nearest words of a word by cosine; a word that is not there is looked up in small letters."""
+    """The nearest words of a word by cosine; a word that is not there is looked up in small letters.
+
+    Args:
+        vectors: of words.
+        others: in which the words that ``vectors`` lack are looked up.
+    """
 
     def __init__(self, vectors: "KeyedVectors", others: "KeyedVectors | None" = None) -> None:
-        """Take vectors, and ``others`` in which the words that ``vectors`` lack are looked up."""
         self._vectors = vectors
         self._unit = vectors.get_normed_vectors()
         self._others = NearestWords(others) if others is not None else None
 
     def check_overlap(self, words: Iterable[str]) -> None:
-        """Check that the vectors have at least one of the words.
-
-        Raises:
-            UserError: they have none.
-        """
+        """Raise :class:`UserError` where the vectors have none of the words."""
         words = list(words)
         if words and all(self._key(word) is None for word in words):
             raise UserError(
@@ -120,12 +121,3 @@ class NearestWords:
 
     def _key(self, word: str) -> str | None:
         return next((key for key in (word, word.lower()) if key in self._vectors.key_to_index), None)
-
-
-def _has_header(path: Path) -> bool:
-    """Whether the first line is word2vec's ``words dimensions``."""
-    from gensim import utils
-
-    with utils.open(str(path), "rb") as stream:
-        first: Sequence[bytes] = stream.readline().split()
-    return len(first) == 2 and all(part.isdigit() for part in first)

@@ -1,0 +1,196 @@
+"""Data sets of programs in their own storage: Hugging Face's, bundles of results, documents of spaCy.
+
+``datasets``: from the hub (``hub:organisation/name@revision``) or a saved folder; one of Parquet files is one, too. Its
+rows are read like those of files (:mod:`~tripleaudit.corpora.readers.records`): names in common use need no mapping,
+``columns`` says which column is what otherwise.
+
+``bundle``: the predictions of a bundle of results (``tripleaudit bundle``), spans as given; of several prediction files
+each of the unpacked bundle is read by itself.
+
+``docbin``: documents of spaCy in one file, with relations as spaCy's relation projects keep them: in the extension
+``rel`` of a document, ``{(start of subject, start of object): {relation: score}}``, with the starts of entities in
+tokens; a score of at least a half counts. A document is one sentence.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.bundled import is_bundle, open_bundle, predictions_of
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
+from tripleaudit.corpora.readers.common import split_of
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.records import OWN, Mapped
+from tripleaudit.corpora.readers.row_files import Rows, read_parquet
+from tripleaudit.descriptors import CorpusFormat
+from tripleaudit.errors import UserError
+from tripleaudit.files import check_file, read_json
+
+SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
+
+
+def read(
+    path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None
+) -> Iterator[RawSentence | LeftOut]:
+    """Yield the sentences of one split.
+
+    Args:
+        path: ``hub:organisation/name[@revision]``, a folder made by ``save_to_disk``, or one of Parquet files.
+        split: needed if the data set has several and ``path`` does not end in ``#SPLIT``.
+        columns: ``{role: path}``, as of files.
+
+    Raises:
+        UserError: the data set cannot be read, or its columns do not fit.
+    """
+    mapped = Mapped(columns, f"{path}: columns")
+    base, named = split_of(path)
+    if files := _parquet_files(base):
+        rows = read_parquet(*files[_chosen(base, list(files), named or split)])
+    else:
+        rows = ((f"{path} row {number}", row) for number, row in enumerate(_load(base, named or split), 1))
+    return mapped.sentences(rows)
+
+
+def splits(path: str | Path) -> list[str]:
+    """Return the names of the splits of a saved data set or a folder of Parquet files; empty for anything else."""
+    described = Path(path) / "dataset_dict.json"
+    if described.is_file():
+        listed = read_json(described)
+        return list(listed["splits"]) if isinstance(listed, dict) and isinstance(listed.get("splits"), list) else []
+    return list(_parquet_files(path))
+
+
+def _load(path: str | Path, split: str | None) -> Any:
+    import datasets
+
+    try:
+        if str(path).startswith("hub:"):
+            from tripleaudit.sources.source import parse_source
+
+            source = parse_source(str(path))
+            loaded = datasets.load_dataset(source.location, revision=source.version)
+        else:
+            loaded = datasets.load_from_disk(str(path))
+    except UserError:
+        raise
+    except Exception as error:  # many kinds, all of them mean: this is no readable data set
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise UserError(f"{path}: the data set cannot be read: {reason}") from error
+    if isinstance(loaded, datasets.Dataset):
+        return loaded
+    return loaded[_chosen(path, list(loaded), split)]
+
+
+def _chosen(path: str | Path, splits: list[str], split: str | None) -> str:
+    if split is None and len(splits) > 1:
+        raise UserError(f"{path}: the data set has the splits {', '.join(splits)}; name one as in {path}#{splits[0]}")
+    if split is not None and split not in splits:
+        raise UserError(f"{path}: there is no split {split!r}, expected one of {', '.join(splits)}")
+    return splits[0] if split is None else split
+
+
+def _parquet_files(path: str | Path) -> dict[str, list[str]]:
+    """Return the Parquet files of a folder by split: what stands before the first ``-`` of their names."""
+    found: dict[str, list[str]] = {}
+    folder = Path(path)
+    if not folder.is_dir() or any((folder / name).exists() for name in SAVED):
+        return found
+    for file in sorted([*folder.glob("*.parquet"), *folder.glob("data/*.parquet")]):
+        found.setdefault(file.stem.partition("-")[0], []).append(str(file))
+    return found
+
+
+DATASETS = CorpusFormat(
+    name="datasets",
+    order=0,
+    read=read,
+    options=("split", "columns"),
+    detects=lambda probe: (
+        probe.name.startswith("hub:")
+        or any((probe.path / name).exists() for name in SAVED)
+        or bool(_parquet_files(probe.path))
+    ),
+)
+
+
+def bundled(path: Path) -> Rows:
+    """Yield the predicted sentences.
+
+    Raises:
+        UserError: the bundle was changed or is damaged, or it has not one prediction file.
+    """
+    with tempfile.TemporaryDirectory() as work:
+        folder = open_bundle(path, Path(work) / "bundle")
+        files = predictions_of(folder)
+        if len(files) != 1:
+            some = ", ".join(str(file.relative_to(folder)) for file in files[:3])
+            raise UserError(
+                f"{path}: has {len(files)} prediction files ({some}{', …' * (len(files) > 3)}), expected one; "
+                f"unpack it (tripleaudit bundle {path} --out FOLDER) and name a file, or bundle one run"
+            )
+        yield from ((f"{path} row {number}", row) for number, (_, row) in enumerate(read_parquet(files[0]), 1))
+
+
+BUNDLE = CorpusFormat(
+    name="bundle",
+    order=0.5,
+    read=lambda path: Mapped(OWN).sentences(bundled(Path(path))),
+    detects=lambda probe: is_bundle(probe.path),
+)
+
+RELATIONS = ("._.", "rel", None, None)  # where spaCy keeps an extension of a document
+
+
+def documents(path: Path) -> Rows:
+    """Yield the documents.
+
+    Raises:
+        UserError: the file is no ``DocBin``, or no document of it has relations.
+    """
+    import spacy
+    from spacy.tokens import DocBin
+
+    try:
+        found = list(DocBin().from_disk(check_file(path)).get_docs(spacy.blank("xx").vocab))
+    except UserError:
+        raise
+    except Exception as error:  # of zlib, msgpack or numpy; all of them mean: this is no DocBin
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise UserError(f"{path}: not a whole DocBin of spaCy ({reason})") from error
+    if not any(RELATIONS in document.user_data for document in found):
+        raise UserError(
+            f"{path}: this DocBin keeps no relations; expected documents with the extension 'rel' and "
+            "store_user_data=True, or the JSON lines that Prodigy writes (db-out)"
+        )
+    for number, document in enumerate(found, 1):
+        where = f"{path} document {number}"
+        if RELATIONS not in document.user_data:
+            yield where, LeftOut("not_annotated", where)
+            continue
+        places = {entity.start: place for place, entity in enumerate(document.ents)}
+        triples = []
+        for (*starts,), scores in _pairs(document.user_data[RELATIONS], where):
+            for relation in (name for name, score in scores.items() if score >= 0.5):
+                if lost := [start for start in starts if start not in places]:
+                    raise UserError(f"{where}: {relation} points to token {lost[0]}, where no entity begins")
+                triples.append({"s": places[starts[0]], "r": relation, "o": places[starts[1]]})
+        entities = [{"start": each.start_char, "end": each.end_char, "type": each.label_} for each in document.ents]
+        yield where, {"text": document.text, "entities": entities, "triples": triples}
+
+
+def _pairs(relations: Any, where: str) -> Iterator[tuple[Sequence[int], dict[str, float]]]:
+    """Yield the pairs of one document and their scores, checked: what stands in an extension may be anything."""
+    for pair, scores in relations.items() if isinstance(relations, dict) else ():
+        numbers = scores.values() if isinstance(scores, dict) else [None]
+        fits = isinstance(pair, tuple | list) and len(pair) == 2
+        if not fits or not all(isinstance(number, int | float) for number in numbers):
+            raise UserError(f"{where}: expected 'rel' as {{(start, start): {{relation: score}}}}")
+        yield pair, scores
+
+
+DOCBIN = form(
+    "docbin", order=1, rows=documents, detects=lambda probe: probe.path.suffix == ".spacy",
+    text="text", triples="triples", subject="s", relation="r", object="o",
+    entities="entities", start="start", end="end", type="type",
+)  # fmt: skip

@@ -1,0 +1,286 @@
+"""Published corpora whose files are lines of text, not rows: each format's own lines stand above its declaration."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.corpora.corpus import LeftOut
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.row_files import Row, Rows, lines
+from tripleaudit.errors import UserError
+from tripleaudit.files import open_text
+
+TYPED = {
+    "id": "id", "triples": "triples", "relation": "r", "subject_type": "st", "object_type": "ot"
+}  # fmt: skip
+LINKED = {"id": "id", "triples": "triples", "subject": "s", "relation": "r", "object": "o", "entities": "entities"}
+
+# The full CoNLL04 corpus of Roth and Yih: nine columns a token (sentence number, entity type, place, -, part of speech,
+# word, -, -, -), a blank line, three columns a relation (subject place, object place, type), a blank line. A multi-word
+# entity is one token with "/" between its words. Ids are the sentence numbers, which `orig_id` of the SpERT split
+# repeats.
+WRITTEN = {
+    "COMMA": ",", "-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}", "-LSB-": "[", "-RSB-": "]"
+}  # fmt: skip
+
+
+def roth_and_yih(path: Path) -> Rows:
+    """Yield the sentences, with their tokens as entities where those have a type."""
+    row: dict[str, Any] = {}
+    begin = ""
+    for _, where, line in lines(path):
+        columns = line.split("\t")
+        if len(columns) == 9:
+            # relation lines or a new sentence number end the sentence before
+            if row and (row["triples"] or columns[0] != row["id"]):
+                yield begin, row
+                row = {}
+            if not row:
+                begin, row = where, {"id": columns[0], "tokens": [], "types": [], "entities": [], "triples": []}
+            place = len(row["tokens"])
+            if columns[2] != str(place):
+                raise UserError(f"{where}: the token's place is {columns[2]!r}, expected {place}")
+            parts = [part for part in columns[5].split("/") if part] or [columns[5]]  # a slash may be a word
+            row["tokens"].append(" ".join(WRITTEN.get(part, part) for part in parts))
+            row["types"].append(None if columns[1] == "O" else columns[1])
+            row["entities"] += [place] * (columns[1] != "O")
+        elif len(columns) == 3:
+            *places, name = columns
+            types = row.get("types", [])
+            if not name.strip():
+                raise UserError(f"{where}: the triple has no relation")
+            for place in places:
+                if not place.isdecimal() or int(place) >= len(types):
+                    raise UserError(f"{where}: {place!r} is outside the text of {len(types)} tokens")
+            subject, object_ = map(int, places)
+            link = {"s": subject, "st": types[subject], "r": name, "o": object_, "ot": types[object_]}
+            row["triples"].append(link)
+        else:
+            raise UserError(
+                f"{where}: {len(columns)} tab-separated columns, expected 9 for a token or 3 for a relation"
+            )
+    if row:
+        yield begin, row
+
+
+CONLL04 = form(
+    "conll04", order=2, rows=roth_and_yih, detects=lambda probe: probe.line.count("\t") == 8, **TYPED, tokens="tokens",
+    entities="entities", last="inclusive", subject_start="s", subject_end="s", object_start="o", object_end="o",
+)  # fmt: skip
+
+# The Adverse Drug Effect corpus, version 2: `DRUG-AE.rel` has one relation a line, with offsets in an abstract that is
+# not in the file, so that the strings are looked for in the sentence; `ADE-NEG.txt` one sentence without a relation a
+# line. The triple is (effect, Adverse-Effect, drug), as in the tokenised version. Ids are the PubMed id and the number
+# of the line where the sentence comes first.
+EFFECT, DRUG = "Adverse-Effect", "Drug"
+RELATION_LINE = re.compile(r"\d+\|(?:[^|]*\|){6}[^|]*")
+NEGATIVE = re.compile(r"(\d+) NEG (.+)")
+
+
+def adverse_effects(path: Path) -> Rows:
+    """Yield the sentences; lines with the same sentence make one."""
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    for number, where, line in lines(path):
+        if match := NEGATIVE.fullmatch(line):
+            yield where, {"id": f"{match[1]}-{number}", "text": match[2], "triples": []}
+            continue
+        columns = line.split("|")
+        if len(columns) != 8:
+            raise UserError(
+                f"{where}: expected 'id|sentence|effect|start|end|drug|start|end' or 'id NEG sentence', "
+                f"got {len(columns)} columns"
+            )
+        name, text, effect, _, _, drug, _, _ = columns
+        _, row = found.setdefault(text, (where, {"id": f"{name}-{number}", "text": text, "triples": []}))
+        row["triples"].append({"s": effect, "st": EFFECT, "r": EFFECT, "o": drug, "ot": DRUG})
+    yield from found.values()
+
+
+ADE = form(
+    "ade-corpus-v2", order=4, rows=adverse_effects, **TYPED, text="text", subject="s", object="o",
+    detects=lambda probe: bool(NEGATIVE.fullmatch(probe.line) or RELATION_LINE.fullmatch(probe.line)),
+)  # fmt: skip
+
+# One pair a sentence in the form of SemEval-2010 task 8 and KBP37, four lines a record: `7<TAB>"The <e1> … </e1> … <e2>
+# … </e2> …"`, the relation with its direction `name(e1,e2)`, a comment, and a blank line. Ids are the numbers.
+NO_RELATION = ("no_relation", "Other")
+FIRST_LINE = re.compile(r'(\d+)\t"?(.*?<e1>.*?)"?')
+TAGS = re.compile(r"</?e[12]>")
+LABEL = re.compile(r"(.+)\((e[12]),(e[12])\)")
+
+
+def tagged_pairs(path: Path) -> Rows:
+    """Yield the sentences, without tags."""
+    with open_text(path) as stream:
+        rest = iter(enumerate(stream, 1))
+        for number, line in rest:
+            if not line.strip():
+                continue
+            where = f"{path} line {number}"
+            match = FIRST_LINE.fullmatch(line.strip())
+            if not match:
+                raise UserError(f"{where}: expected a number, a tab and a sentence with <e1> and <e2>")
+            label, comment = next(rest, (0, ""))[1].strip(), next(rest, (0, ""))[1]
+            if comment.strip() and not comment.startswith("Comment"):
+                raise UserError(f"{where}: expected a record of sentence, relation, comment and blank line")
+            yield where, {"id": match[1], **_tagged(match[2], label, where)}
+
+
+def _tagged(tagged: str, label: str, where: str) -> dict[str, Any]:
+    text, edges, last = "", {}, 0
+    for tag in TAGS.finditer(tagged):
+        text = _joined(text, tagged[last : tag.start()])
+        last = tag.end()
+        edges[tag[0]] = len(text)
+    text = _joined(text, tagged[last:])
+    entities = []
+    for name in ("e1", "e2"):
+        if f"<{name}>" not in edges or f"</{name}>" not in edges:
+            raise UserError(f"{where}: the tags <{name}> and </{name}> are not both there")
+        first, end = edges[f"<{name}>"], edges[f"</{name}>"]
+        while first < end and text[first].isspace():
+            first += 1
+        said = text[first:end].rstrip()  # KBP37 has empty tags
+        entities.append({"id": name, "name": said, "start": first if said else None, "end": first + len(said)})
+    match = LABEL.fullmatch(label)
+    if label not in NO_RELATION and (not match or match[2] == match[3]):
+        raise UserError(f"{where}: the relation is {label!r}, expected name(e1,e2), name(e2,e1) or no_relation")
+    triples = [] if label in NO_RELATION else [{"s": match[2], "r": match[1], "o": match[3]}]
+    return {"text": text, "entities": entities, "triples": triples}
+
+
+def _joined(left: str, right: str) -> str:
+    """Join what stands on the two sides of a tag; of a blank on each side, as around KBP37's tags, one stays."""
+    return left + (right[1:] if left.endswith(" ") and right.startswith(" ") else right)
+
+
+SEMEVAL = form(
+    "semeval", order=5, rows=tagged_pairs, detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
+    **LINKED, text="text", key="id", name="name", start="start", end="end",
+)  # fmt: skip
+
+# NYT24 and NYT29 as PtrNet's authors spread them, a sentence a line in each of three files: tokens joined with blanks;
+# `subject ; object ; relation | …`; and `subject_first subject_last object_first object_last relation | …` with word
+# positions from 0, ends inclusive. Without a `.pointer` file positions are looked for, as is a string that is not the
+# words at its positions.
+SUFFIXES = (".sent", ".tup", ".pointer")
+
+
+def three_files(path: Path) -> Rows:
+    """Yield the sentences of a path (any one of the three files, or their common name without suffix)."""
+    stem = path.with_suffix("") if path.suffix in SUFFIXES else path
+    sent, tup, pointer = (stem.with_name(stem.name + suffix) for suffix in SUFFIXES)
+    texts, *others = (_lines(file) for file in (sent, tup, pointer) if file != pointer or file.exists())
+    for file, found in zip((tup, pointer), others, strict=False):
+        if len(found) != len(texts):
+            raise UserError(f"{file}: {len(found)} lines, expected {len(texts)} as in {sent.name}")
+    for number, (text, *parts) in enumerate(zip(texts, *others, strict=True), 1):
+        where, at = f"{tup} line {number}", f"{pointer} line {number}"
+        triples, *places = ([part.strip() for part in f" {part} ".split(" | ")] if part else [] for part in parts)
+        row = Row({"text": text, "triples": [_strings(triple, where) for triple in triples]}, left_out=[])
+        if places and len(places[0]) != len(triples):
+            raise UserError(f"{at}: {len(places[0])} triples, expected {len(triples)} as in {tup.name}")
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        for triple, place in zip(row["triples"], *places, strict=True) if places else ():
+            row.more["left_out"] += _located(triple, place, text, words, at)
+        yield where, row
+
+
+def _lines(path: Path) -> list[str]:
+    with open_text(path) as stream:
+        return [line.rstrip("\r\n") if path.suffix == ".sent" else line.strip() for line in stream]
+
+
+def _strings(part: str, where: str) -> dict[str, Any]:
+    pieces = [piece.strip() for piece in part.rsplit(" ; ", 1)]
+    subject, separator, object_ = pieces[0].partition(" ; ")
+    if len(pieces) != 2 or not pieces[1]:
+        raise UserError(f"{where}: the triple {part!r} has no relation, expected 'subject ; object ; relation'")
+    if not separator:
+        raise UserError(f"{where}: the triple {part!r} has two parts, expected 'subject ; object ; relation'")
+    ends = dict.fromkeys(("s1", "s2", "o1", "o2"))
+    return {"s": subject.strip(), "r": pieces[1], "o": object_.strip(), **ends}
+
+
+def _located(triple: dict[str, Any], place: str, text: str, words: list[Any], where: str) -> Iterator[LeftOut]:
+    """Put the characters of a place into a triple; yield what its words do not bear out."""
+    *edges, relation = place.split() or [""]
+    if len(edges) != 4 or not all(edge.isdecimal() for edge in edges):
+        raise UserError(f"{where}: {place!r}, expected four word positions and a relation")
+    if relation != triple["r"]:
+        raise UserError(f"{where}: the relation is {relation!r}, expected {triple['r']!r} as in the .tup file")
+    for name, first, last in (("s", *map(int, edges[:2])), ("o", *map(int, edges[2:]))):
+        if not first <= last < len(words):
+            raise UserError(f"{where}: the word positions {first} {last} are outside the text of {len(words)} words")
+        start, end = words[first][0], words[last][1]
+        if text[start:end] == triple[name]:
+            triple |= {f"{name}1": start, f"{name}2": end}
+        else:
+            yield LeftOut("pointer_mismatches", f"{where}: {text[start:end]!r} at {first} {last}, not {triple[name]!r}")
+
+
+SENT_TUP = form(
+    "sent-tup", order=1, rows=three_files, text="text", triples="triples", subject="s", relation="r", object="o",
+    subject_start="s1", subject_end="s2", object_start="o1", object_end="o2",
+    detects=lambda probe: probe.path.suffix in SUFFIXES
+    or (not probe.path.exists() and probe.path.with_name(f"{probe.path.name}.sent").exists()),
+)  # fmt: skip
+
+
+# IOB with relations, as Bekoulis et al. (2018) spread CoNLL04 and ADE: a line a token with its place, the token, its
+# tag, its relations and the places of their objects; `#doc` begins a sentence, and its id stands behind it. Relations
+# stand at the last token of an entity and lead to the last token of another one.
+def tokens(path: Path) -> Rows:
+    """Yield the sentences."""
+    name, cells, begin = "0", list[list[str]](), f"{path} line 1"
+    for number, where, line in lines(path):
+        if line.startswith("#doc"):
+            if cells:
+                yield begin, _of_tokens(name, cells, begin)
+            name, cells, begin = line[4:].strip() or str(number), [], where
+        else:
+            cells.append(line.split("\t"))
+            if len(cells[-1]) != 5:
+                raise UserError(f"{where}: {len(cells[-1])} tab-separated columns, expected 5")
+    if cells:
+        yield begin, _of_tokens(name, cells, begin)
+
+
+def _of_tokens(name: str, cells: list[list[str]], where: str) -> dict[str, Any]:
+    entities: dict[int, dict[str, Any]] = {}  # by the last token
+    first, kind = 0, ""
+    for place, (_, _, tag, _, _) in enumerate(cells):
+        edge, _, of = tag.partition("-")
+        if edge == "B" or of != kind:
+            first, kind = place, of
+        if edge != "O":
+            entities.pop(place - 1, None) if place > first else None
+            entities[place] = {"id": place, "start": first, "end": place, "type": of}
+    triples = []
+    for place, line in enumerate(cells):
+        relations, heads = _list(line[3], str), _list(line[4], int)
+        if relations is None or heads is None or len(relations) != len(heads):
+            expected = "two lists of one length, of relations and of the places of their objects"
+            raise UserError(f"{where}: token {place} has {line[3]!r} and {line[4]!r}, expected {expected}")
+        for relation, head in zip(relations, heads, strict=True):
+            if relation != "N" and not {place, head} <= entities.keys():
+                raise UserError(f"{where}: {relation} leads from token {place} to {head}, expected ends of entities")
+            triples += [{"s": place, "r": relation, "o": head}] * (relation != "N")
+    return {"id": name, "tokens": [line[1] for line in cells], "entities": [*entities.values()], "triples": triples}
+
+
+def _list(cell: str, kind: type) -> list[Any] | None:
+    """Return the list that a cell spells, None where it spells anything else."""
+    try:
+        value = ast.literal_eval(cell)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return value if isinstance(value, list) and all(type(item) is kind for item in value) else None
+
+
+IOB = form(
+    "iob", order=6.4, rows=tokens, detects=lambda probe: probe.line.startswith("#doc"), **LINKED, tokens="tokens",
+    key="id", start="start", end="end", type="type", last="inclusive",
+)  # fmt: skip
