@@ -7,8 +7,8 @@ from tripleaudit.api.results import Result
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.common import SPLITS, named_split
-from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.corpora.readers.given import given
+from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.findings import findings
 from tripleaudit.protocols.leakage import leakage
