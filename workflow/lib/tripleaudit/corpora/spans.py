@@ -39,6 +39,7 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
         ``([], "missing")`` where the string is empty or does not occur at all.
     """
     found: dict[Level, list[tuple[int, int]]] = {"word": [], "token": [], "substring": []}
+    level: Level
     place, size = text.find(entity) if entity else -1, len(entity)
     while place >= 0 and (every or not found["word"]):
         end = place + size

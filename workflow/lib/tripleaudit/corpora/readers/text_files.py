@@ -12,10 +12,12 @@ from tripleaudit.corpora.readers.row_files import Row, Rows, lines
 from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 
-TYPED = {
+TYPED: dict[str, Any] = {
     "id": "id", "triples": "triples", "relation": "r", "subject_type": "st", "object_type": "ot"
 }  # fmt: skip
-LINKED = {"id": "id", "triples": "triples", "subject": "s", "relation": "r", "object": "o", "entities": "entities"}
+LINKED: dict[str, Any] = {
+    "id": "id", "triples": "triples", "subject": "s", "relation": "r", "object": "o", "entities": "entities"
+}  # fmt: skip
 
 # The full CoNLL04 corpus of Roth and Yih: nine columns a token (sentence number, entity type, place, -, part of speech,
 # word, -, -, -), a blank line, three columns a relation (subject place, object place, type), a blank line. A multi-word
@@ -211,7 +213,8 @@ def _located(triple: dict[str, Any], place: str, text: str, words: list[Any], wh
         raise UserError(f"{where}: {place!r}, expected four word positions and a relation")
     if relation != triple["r"]:
         raise UserError(f"{where}: the relation is {relation!r}, expected {triple['r']!r} as in the .tup file")
-    for name, first, last in (("s", *map(int, edges[:2])), ("o", *map(int, edges[2:]))):
+    numbers = [int(edge) for edge in edges]
+    for name, first, last in (("s", numbers[0], numbers[1]), ("o", numbers[2], numbers[3])):
         if not first <= last < len(words):
             raise UserError(f"{where}: the word positions {first} {last} are outside the text of {len(words)} words")
         start, end = words[first][0], words[last][1]
