@@ -118,20 +118,6 @@ def test_samples_and_examples(tmp_path):
         assert planned(tmp_path, "--", table, RULES_LM_KEY=KEY)["generate"] == 1  # the first two stand
 
 
-def test_what_cannot_work_is_said_before_anything_runs(tmp_path):
-    study(tmp_path, "http://127.0.0.1:9/v1")
-    config = yaml.safe_load((tmp_path / "study.yaml").read_text())
-    config["generative"]["systems"]["open"]["prompt"] = "opn"
-    config["generative"]["systems"]["closed"]["endpoint"] = "fakes"
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
-    result = snakemake(tmp_path, "-n", "--", "generative")
-    assert result.returncode != 0
-    said = result.stdout + result.stderr
-    assert "generative/systems/closed/endpoint: unknown endpoint 'fakes'" in said
-    assert "did you mean 'open'" in said
-    assert "Traceback" not in said
-
-
 @pytest.mark.slow
 def test_a_key_that_is_not_set_is_said_before_anything_runs(tmp_path):
     with FakeEndpoint(answer=answer) as fake:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tripleaudit.llm.endpoint import Endpoint, Request
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -147,7 +149,6 @@ class FakeEndpoint:
         faults: one misbehaviour for each request in order of arrival (``OK`` for none; after the last all is well),
             or a function ``(number of the request from 0, body) -> Fault | None``.
         latency: seconds every answer takes.
-        reject_schema: status of the error for requests with ``response_format``, None to accept them.
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
         batches: whether files and batches are offered; ``batch_polls`` looks at a batch until it ends, and
@@ -169,7 +170,6 @@ class FakeEndpoint:
         answer: "str | Reply | Sequence[str | Reply] | Callable[[dict], Any]" = "[]",
         faults: Sequence[Fault] | Callable[[int, dict], Fault | None] = (),
         latency: float = 0.0,
-        reject_schema: int | None = None,
         echo_key: bool = False,
         rules: Rules | None = None,
         fingerprint: str | None = None,
@@ -179,8 +179,7 @@ class FakeEndpoint:
         on_batch: Callable[[str], None] = lambda step: None,
     ) -> None:
         self.answer, self.faults, self.latency = answer, faults, latency
-        self.reject_schema, self.echo_key = reject_schema, echo_key
-        self.rules, self.fingerprint = rules, fingerprint
+        self.echo_key, self.rules, self.fingerprint = echo_key, rules, fingerprint
         self.offers_batches, self.batch_polls, self.batch_answers = batches, batch_polls, batch_answers
         self.on_batch = on_batch
         self.files: dict[str, str] = {}
@@ -281,9 +280,6 @@ class FakeEndpoint:
             if self.echo_key:
                 text = json.dumps({"error": {"message": f"bad key {handler.headers.get('Authorization')}"}})
             self._send(handler, fault.code, text, fault.headers)
-            return
-        if self.reject_schema and "response_format" in body:
-            self._send(handler, self.reject_schema, {"error": {"message": "response_format is not supported"}})
             return
         broken = self.rules.problem(body) if self.rules and "messages" in body else None
         if broken is not None:
@@ -416,3 +412,14 @@ class FakeEndpoint:
                 handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data)
+
+
+def requests(count: int, **values: Any) -> list[Request]:
+    """So many different requests."""
+    return [Request([{"role": "user", "content": f"text number {number}"}], **values) for number in range(count)]
+
+
+def endpoint(fake: FakeEndpoint | None, **values: Any) -> Endpoint:
+    """The fake endpoint, or one where nobody is; it is asked again soon."""
+    settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
+    return Endpoint(fake.url if fake else "http://127.0.0.1:9/v1", "fake", **settings)

@@ -9,8 +9,9 @@ import pytest
 from tripleaudit.errors import UserError
 from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
-from tripleaudit.grescores.system_scores import score_systems
+from tripleaudit.grescores.system_scores import write_dataset_scores
 from tripleaudit.grescores.systems import System
+from tripleaudit.llm.section import Asking
 from tripleaudit.plan.study import Study
 from tripleaudit.scoring.scores import read_scores, sidecar_of
 
@@ -158,7 +159,7 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
 def scored(plan, dataset, place):
     """Score the systems of a data set, whose files lie where ``place`` says; return all rows and all records."""
     text, files = plan.spec(dataset)
-    score_systems(json.loads(text), [place(file) for file in files], "scores.csv", study="s")
+    write_dataset_scores(json.loads(text), [place(file) for file in files], Asking({}, "s"), "scores.csv")
     return read_scores("scores.csv"), json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
 
 

@@ -18,12 +18,13 @@ from tripleaudit.grescores.judgements import (
     read_splits,
     read_verdicts,
 )
-from tripleaudit.grescores.judging import judge, split
+from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
 from tripleaudit.grescores.systems import System
 from tripleaudit.llm.client import Client, Endpoint, Prices
 from tripleaudit.llm.prompts import load_prompt
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
+judge, split = FACTUALNESS.ask, GRANULARITY.ask
 
 
 @pytest.mark.parametrize(

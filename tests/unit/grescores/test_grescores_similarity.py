@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.evaluate import embed
+from tripleaudit.grescores.evaluate import strings_of
 from tripleaudit.grescores.similarity import (
     Elements,
     FolderEncoder,
@@ -43,7 +43,7 @@ class OneHot:
 
 def elements(*systems):
     found = Elements(OneHot())
-    embed(systems, found)
+    found.add(strings_of(systems))
     return found
 
 
@@ -160,7 +160,7 @@ def test_minilm_ranks_stored_systems_as_published(real_data, minilm):
         texts = list(gold.texts)[:60]
         gold = gold.restricted(texts)
         system = read_system(folder / f"{dataset}_{model}_1.json", "sro").restricted(texts)
-        embed([gold, system], found)
+        found.add(strings_of([gold, system]))
         unique[dataset, model] = np.mean(list(uniqueness(system, found, matching, True).values()))
         complete[dataset, model] = np.mean(list(completeness(system, gold, found, matching, True).values()))
     us_rank = spearmanr(list(unique.values()), [value[0] for value in published.values()]).statistic

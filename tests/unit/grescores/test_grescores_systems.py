@@ -7,7 +7,7 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.systems import clean, plain_relation, read_system, system_of
+from tripleaudit.grescores.systems import clean, plain_relation, read_system
 
 
 def write(path, value):
@@ -61,7 +61,6 @@ def test_project_lines_join_equal_texts(tmp_path):
     save_sentences(tmp_path / "p.jsonl", sentences)
     system = read_system(tmp_path / "p.jsonl")
     assert system.texts == {"A B": [["A", "near", "B"], ["A", "near", "B"]], "C": []}
-    assert system_of(sentences).texts == system.texts
 
 
 def test_extractions_of_language_models_have_a_status(tmp_path):

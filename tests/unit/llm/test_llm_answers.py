@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.llm.answers import official_parser, parse_label, parse_triples, parse_yes_no
+from tripleaudit.llm.answers import parse_label, parse_triples, parse_yes_no
 from tripleaudit.llm.client import Answer
 from tripleaudit.llm.lenient import decode
 
@@ -119,7 +119,6 @@ def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wra
 def test_nothing_makes_it_raise(text):
     assert parse_triples(text).status in ("ok", "repaired", "truncated", "empty", "failed", "refused")
     parse_label(text, ["abc"])
-    official_parser(text)
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "{" * 5000, "[{" * 3000, '["' * 3000, "['a" * 3000])
@@ -128,14 +127,6 @@ def test_hostile_nesting_ends_soon(text):
     found = parse_triples(text)
     assert not found.records and found.status in ("failed", "truncated")
     assert time.process_time() - began < 5
-
-
-def test_official_mode_keeps_the_official_faults():
-    text = '[["a","b","c"],["d","e","f"],["d","e","f"]]'
-    d = ["d", "e", "f"]
-    assert official_parser(text) == [d, d, ["a", "b", "c"], d, d]
-    assert official_parser('[["a","b","c"],["d","e","f"]]') == [d, ["a", "b", "c"]]
-    assert official_parser('text ["a","",3] [["x"') == [["a", "", 3]]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """What cannot work is said in one sentence, and nothing is paid for it."""
 
-import logging
-
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Fault, Reply, status
+from support.fake_endpoint import FakeEndpoint, Fault, status
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
@@ -120,16 +118,3 @@ def test_what_is_said_of_a_study_before_anything_is_sent(tmp_path, monkeypatch, 
     good = {"base_url": "https://h.example/v1", "context": 2048, "extra": {"n": 1, "stream": False}}
     config["endpoints"]["mine"] |= {"structured": "auto", "prices": {"input": 1}, **good}
     Study({"study": "s", "corpora": corpora, "generative": config | more})
-
-
-def test_a_batch_that_expired_says_what_that_costs(tmp_path, caplog):
-    reply = Reply("fine", prompt_tokens=10, completion_tokens=1)
-    with (
-        FakeEndpoint(lambda body: reply, batch_answers=2) as fake,
-        Client(endpoint(fake.url, batch=True, max_backoff=0.02), tmp_path) as client,
-        caplog.at_level(logging.WARNING),
-    ):
-        client.complete_all(REQUESTS[:1])
-        client.complete_all(REQUESTS)
-    sentence = "batch batch-0 expired; 6 of its 8 requests have no answer and are sent singly, at the full price"
-    assert sentence in caplog.text

@@ -14,8 +14,10 @@ from support.fake_endpoint import (
     Reply,
     cut,
     drop,
+    endpoint,
     hang,
     malformed,
+    requests,
     status,
 )
 from tripleaudit.errors import UserError
@@ -23,15 +25,6 @@ from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointErr
 from tripleaudit.llm.endpoint import Usage, usage_of
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
-
-
-def requests(count: int, schema: dict | None = None) -> list[Request]:
-    return [Request([{"role": "user", "content": f"text number {number}"}], schema=schema) for number in range(count)]
-
-
-def endpoint(fake: FakeEndpoint | None, **values) -> Endpoint:
-    settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
-    return Endpoint(fake.url if fake else "http://127.0.0.1:9/v1", "fake", **settings)
 
 
 def test_answers_come_in_order_and_are_sent_once(tmp_path):
@@ -99,26 +92,27 @@ def test_retry_after_is_kept_by_all_requests(tmp_path, form):
 
 
 def test_a_server_without_structured_outputs_is_asked_without(tmp_path):
-    with FakeEndpoint(answer="[]", reject_schema=400) as fake:
+    refusal = status(400, message="response_format is not supported")
+    with FakeEndpoint("[]", faults=lambda _, body: refusal if "response_format" in body else None) as fake:
         with Client(endpoint(fake, concurrency=1), tmp_path) as client:
-            answers = client.complete_all(requests(3, SCHEMA))
+            answers = client.complete_all(requests(3, schema=SCHEMA))
         assert [answer.status for answer in answers] == ["ok"] * 3
         assert ["response_format" in body for body in fake.requests] == [True, False, False, False]
         with Client(endpoint(fake), tmp_path) as client:  # stored under the request as it was meant
-            assert all(answer.cached for answer in client.complete_all(requests(3, SCHEMA)))
+            assert all(answer.cached for answer in client.complete_all(requests(3, schema=SCHEMA)))
         with (
             Client(endpoint(fake, structured="json_schema"), tmp_path / "other") as client,
             pytest.raises(EndpointError, match="rejects every request: status 400: response_format is not supported"),
         ):
-            client.complete_all(requests(1, SCHEMA))
+            client.complete_all(requests(1, schema=SCHEMA))
 
 
 def test_the_schema_is_sent_where_it_is_wanted(tmp_path):
     with FakeEndpoint() as fake:
         with Client(endpoint(fake), tmp_path / "auto") as client:
-            client.complete_all(requests(1, SCHEMA))
+            client.complete_all(requests(1, schema=SCHEMA))
         with Client(endpoint(fake, structured="off"), tmp_path / "off") as client:
-            client.complete_all(requests(1, SCHEMA))
+            client.complete_all(requests(1, schema=SCHEMA))
     assert fake.requests[0]["response_format"]["json_schema"]["schema"] == SCHEMA
     assert "response_format" not in fake.requests[1]
 
@@ -354,16 +348,6 @@ def test_embeddings_are_cached_text_by_text(tmp_path):
         assert client.embed([]).shape[0] == 0
 
 
-def test_it_also_runs_inside_a_running_loop(tmp_path):
-    import asyncio
-
-    async def notebook():
-        with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
-            return client.complete_all(requests(2))
-
-    assert len(asyncio.run(notebook())) == 2
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
@@ -379,6 +363,9 @@ def test_it_also_runs_inside_a_running_loop(tmp_path):
         ({"base_url": "https://x/v1", "model": "m", "prices": {"in": 3}}, "'input' and 'output'"),
         ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "'concurrency' is 0"),
         ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "'structured' must be one of"),
+        ({"base_url": "https://x/v1", "model": "m", "token_field": "tokens"}, "'token_field' must be one of auto"),
+        ({"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1}, "'reasoning_tokens' is -1"),
+        ({"base_url": "https://x/v1", "model": "m", "requests_per_minute": 0}, "'requests_per_minute' is 0"),
     ],
 )
 def test_an_unusable_endpoint_is_named_in_one_sentence(values, message):

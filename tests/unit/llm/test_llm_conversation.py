@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, converse, counters, drive
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.needles.entities import parse_entities
 
@@ -34,9 +34,9 @@ class Script:
     def __init__(self, answer):
         self.answer, self.requests = answer, []
 
-    def __call__(self, requests):
-        self.requests += requests
-        return [self.answer(request.messages[-1]["content"]) for request in requests]
+    def __call__(self, request):
+        self.requests.append(request)
+        return self.answer(request.messages[-1]["content"])
 
     @property
     def asked(self):
@@ -46,10 +46,8 @@ class Script:
 def run(pieces, limits, answer, counter=None, state=None):
     script = Script(answer)
     counter = counter or TokenCounter(words, overhead=0)
-    talked = drive(
-        {0: converse([Piece(i, text) for i, text in enumerate(pieces)], TALK, limits, counter, state)}, script
-    )
-    return talked[0], script
+    shown = [Piece(i, text) for i, text in enumerate(pieces)]
+    return answered(converse(shown, TALK, limits, counter, state), script), script
 
 
 def where(conversation):
@@ -144,7 +142,7 @@ def test_a_rejected_request_restarts_the_thread_once():
 
     script = Counting(answer)
     counter = TokenCounter(words, overhead=0)
-    talked = drive({0: converse([Piece(0, "a"), Piece(1, "b")], TALK, Limits(0, None, 10), counter)}, script)[0]
+    talked = answered(converse([Piece(0, "a"), Piece(1, "b")], TALK, Limits(0, None, 10), counter), script)
     assert where(talked) == [(0, 0, 0), (1, 0, 1)] and len(script.requests[-1].messages) == 2
 
 
@@ -181,13 +179,3 @@ def test_tokenizer_counter(tmp_path):
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(UserError, match="not a tokenizer.json"):
         counters(tmp_path / "bad.json")
-
-
-def test_conversations_run_side_by_side():
-    script = Script(lambda text: entities(text))
-    counter = TokenCounter(words, overhead=0)
-    talks = {
-        key: converse([Piece(0, key)], TALK, Limits(key == "long", None, 10), counter) for key in ("long", "short")
-    }
-    assert list(drive(talks, script)) == ["long", "short"]
-    assert script.asked == ["show 0 long", "show 0 short", "more 0"]

@@ -11,7 +11,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import row_of
 from tripleaudit.llm.splitting import blocks, split
 from tripleaudit.needles.haystack import Document, Infusion, infuse, needed
-from tripleaudit.needles.needle import Recipe
+from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.templates import template_needles
 
 WORDS = st.lists(
@@ -101,7 +101,7 @@ def test_several_needles_share_a_gap_when_gaps_are_few():
 
 def test_seeds_decide_the_places():
     haystack = document(12_000)
-    needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, Recipe(seed=1))]
+    needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, Plan(seed=1))]
     places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}
     assert len(places) == 50
 

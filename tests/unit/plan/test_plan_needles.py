@@ -78,7 +78,6 @@ def test_a_study_that_names_its_tables_makes_no_others():
         ({"schema": "no-such"}, "needles/schema: schema 'no-such' is neither a file nor one of demo, paper"),
         ({"types": ["Persn"]}, "did you mean 'Person'"),
         ({"maximum": 0.15}, "the shares must obey"),
-        ({"criteria": ["k0.9"]}, "unknown criterion 'k0.9'"),
         (
             {"models": ["short"], "documents": ["d.txt"], "reserve": 900},
             "needles/reserve: 900 tokens kept free leave none of a context of 512 (endpoint 'short')",

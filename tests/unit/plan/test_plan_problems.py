@@ -56,7 +56,6 @@ grescores:
 needles:
   documents: [no-folder]
   models: [local]
-  criteria: [k0.9]
   words: [50, 20]
   triples: {corpus: webnlg, target: 0.9}
 collections:
@@ -102,7 +101,6 @@ EXPECTED = [
     "grescores/datasets/g/gold/triples: no.json: no such file",
     "grescores/datasets/g/systems/x/seed: expected at least 0, got -1",
     "needles/documents: no-folder: no such file or folder, neither here nor under raw_root (raw)",
-    "needles/criteria: unknown criterion 'k0.9'",
     "needles/words: expected the least number first, got [50, 20]",
     "needles/triples: the shares must obey minimum <= target <= maximum, got 0.1, 0.9 and 0.3",
     "collections/news/files: none/*.txt: no file fits this pattern",

@@ -187,8 +187,9 @@ def _matching(args: argparse.Namespace, elements):
 def _ask(args: argparse.Namespace, system, verdicts, splits):
     """Ask the endpoint for the judgements that are not given as files."""
     import sys
+    from dataclasses import asdict
 
-    from tripleaudit.grescores.judging import judge, split
+    from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
     from tripleaudit.llm.client import Client
     from tripleaudit.llm.prompts import load_prompt
 
@@ -196,17 +197,17 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     reports = {}
     with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:
-            details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)
+            details, report = FACTUALNESS.ask(system, client, load_prompt("judge"), args.most_unreadable)
             verdicts = {text: entry["results"] for text, entry in details.items()}
-            reports["fs"] = report.to_json()
+            reports["fs"] = asdict(report)
         if splits is None:
-            splits, report = split(system, client, load_prompt("split"), args.most_unreadable)
-            reports["gs"] = report.to_json()
+            splits, report = GRANULARITY.ask(system, client, load_prompt("split"), args.most_unreadable)
+            reports["gs"] = asdict(report)
         again = {}
         for client.draw in range(1, args.samples):
-            details, report = judge(system, client, load_prompt("judge"), args.most_unreadable)
+            details, report = FACTUALNESS.ask(system, client, load_prompt("judge"), args.most_unreadable)
             again[f"sample{client.draw + 1}"] = {text: entry["results"] for text, entry in details.items()}
-            reports[f"fs:sample{client.draw + 1}"] = report.to_json()
+            reports[f"fs:sample{client.draw + 1}"] = asdict(report)
         sent = client.totals
     cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
     print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)

@@ -34,7 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--parts", type=Whole(), default=0, metavar="N", help="also repeat each of N parts (table 1)")
     parser.add_argument("--no-judge", action="store_true", help="leave out the criterion llm")
     parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
-    parser.add_argument("--casefold", action="store_true", help="compare names and keywords without case")
     parser.add_argument("--seed", type=SEED, default=0, help="of needles and their places (default: 0)")
     parser.add_argument(
         "--samples", type=NUMBER, default=1, metavar="N", help="extractions; more show mean and deviation"
@@ -78,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
         "untouched": not args.no_untouched,
         "parts": args.parts,
         "judge": not args.no_judge,
-        "casefold": args.casefold,
         "seed": args.seed,
     }
     plan = Plan.checked(settings, "needles")

@@ -262,9 +262,7 @@ def write_texts(
     """Write the texts of a data set and their gold triples under plain relation names.
 
     Args:
-        sentences: a prepared split.
         dataset: ``limit``, ``sample_seed``, ``relations`` and ``verbalise`` of the configuration.
-        texts, reference_out: files to write.
     """
     given = load_sentences(sentences)
     chosen = select_texts(given, dataset.get("limit"), dataset.get("sample_seed"))

@@ -29,8 +29,6 @@ def generate(
 
     Args:
         asking: of which the system names the endpoint.
-        dataset, system: of the section ``generative``.
-        texts: sentences (JSON lines).
         answers, predictions: rows with answers, triples and statuses, and predictions, to write (JSON lines).
         report: counts, statuses, tokens, money and provenance to write (JSON).
         examples: at most one file of sentences that the system's examples are drawn from.

@@ -8,7 +8,7 @@ that answers rarely looks better than it is.
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,13 +38,19 @@ def mean_score(values: Iterable[float], resamples: int = 1000, seed: int = 0) ->
     array = np.fromiter(values, dtype=float)
     if not array.size:
         return None
-    low = high = None
-    if resamples and array.size > 1:
-        # A resample of the texts is a draw of how often each of them is taken.
-        random = np.random.default_rng(seed)
-        weights = random.multinomial(array.size, np.full(array.size, 1 / array.size), size=resamples)
-        low, high = map(float, np.quantile(weights @ array / array.size, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    return Score(float(np.mean(array)), low, high, array.size)
+    bounds = _bounds(lambda weights: weights @ array / array.size, array.size, resamples, seed)
+    return Score(float(np.mean(array)), *bounds, array.size)
+
+
+def _bounds(
+    statistic: Callable[[np.ndarray], np.ndarray], texts: int, resamples: int, seed: int
+) -> tuple[float | None, float | None]:
+    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes each text."""
+    if not resamples or texts < 2:
+        return None, None
+    weights = np.random.default_rng(seed).multinomial(texts, np.full(texts, 1 / texts), size=resamples)
+    low, high = np.nanquantile(statistic(weights), ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    return float(low), float(high)
 
 
 def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int = 1000, seed: int = 0) -> dict[str, Score]:
@@ -76,12 +82,8 @@ def kappa_score(tables: Iterable[tuple[int, ...]], resamples: int = 1000, seed: 
     value = float(_kappa(counts.sum(axis=0))) if len(counts) else math.nan
     if math.isnan(value):
         return None
-    low = high = None
-    if resamples and len(counts) > 1:
-        random = np.random.default_rng(seed)
-        weights = random.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), size=resamples)  # [R, T]
-        low, high = map(float, np.nanquantile(_kappa(weights @ counts), ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    return Score(value, low, high, len(counts))
+    bounds = _bounds(lambda weights: _kappa(weights @ counts), len(counts), resamples, seed)
+    return Score(value, *bounds, len(counts))
 
 
 def _kappa(counts: np.ndarray) -> np.ndarray:

@@ -1,10 +1,10 @@
 """All GREScores of one system, from whatever inputs there are: triples, gold, judgements, a topic model, an encoder."""
 
-import functools
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -30,6 +30,8 @@ from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import TOKENIZER_VERSION
 from tripleaudit.grescores.topics import TopicModel, topical_similarity
 
+GRE_SCORES = ("ntri", "ntok", "coverage", "ts", "us", "cs", "fs", "gs")
+"""In the order of the scores file."""
 MODES = ("default", "official")
 FAILED = ("failed", "truncated")  # parse statuses of an answer that was not read to its end
 
@@ -83,45 +85,10 @@ class Result:
     record: Mapping[str, Any] = field(default_factory=dict)
 
 
-def embed(systems: Iterable[System], elements: Elements) -> None:
-    """Embed every distinct string that US and CS of these systems (gold included) need, once."""
-    elements.add(strings_of(systems))
-
-
 def strings_of(systems: Iterable[System]) -> set[str]:
     """Return every distinct string that US and CS of these systems need."""
     texts = (triples for system in systems for triples in system.texts.values())
     return {part for triples in texts for triple in clean(triples)[0] for part in triple}
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What a score is computed from.
-
-    Attributes:
-        system: of the texts that count.
-        inputs: everything that is known; what is None is not available.
-        settings: how to score.
-    """
-
-    system: System
-    inputs: Inputs
-    settings: Settings
-
-    @property
-    def triples(self) -> list[list[Any]]:
-        """The triples of each text; in the default mode without malformed ones and repetitions."""
-        texts = self.system.texts.values()
-        return [list(triples) if self.settings.official else clean(triples)[0] for triples in texts]
-
-    @functools.cached_property
-    def embedded(self) -> Elements | None:
-        """The vectors of all strings of system and gold, where there is an encoder."""
-        inputs, matching = self.inputs, self.settings.matching
-        if inputs.elements is None or matching is None:
-            return None
-        embed([self.system] if inputs.gold is None else [self.system, inputs.gold], inputs.elements)
-        return inputs.elements
 
 
 def evaluate(inputs: Inputs, settings: Settings) -> Result:
@@ -135,16 +102,13 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
         raise UserError(f"{system.source or 'the triples'}: no text to score; expected at least one")
     if gold is not None:
         system = _on_gold(system, gold, official)
-
-    def mean(values: Iterable[float] | None) -> Score | None:
-        return None if values is None else mean_score(values, settings.resamples, settings.seed)
-
-    evaluation = Evaluation(system, inputs, settings)
-    found = {name: mean(compute(evaluation)) for name, compute in GRE_SCORES.items()}
+    triples = {text: list(rows) if official else clean(rows)[0] for text, rows in system.texts.items()}
+    mean = partial(mean_score, resamples=settings.resamples, seed=settings.seed)
+    found: dict[str, Score | None] = {name: mean(values) for name, values in _values(inputs, settings, system, triples)}
     if inputs.verdicts is not None:
         found |= _read_shares("fs", readable_verdicts(system, inputs.verdicts), mean)
         if not official:  # the other reading of a text without triples
-            empty = [0.0 for triples in evaluation.triples if not triples]
+            empty = [0.0 for rows in triples.values() if not rows]
             judged = factualness(system, inputs.verdicts, official).values()
             found |= {"fs_empty_0": mean([*judged, *empty])} if empty and judged else {}
     for name, verdicts in inputs.verdicts_by.items():
@@ -161,10 +125,43 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
             prefix = "" if published == official else f"{rule}_"
             matched = hard_match(answers, gold, published, settings.resamples, settings.seed)
             found |= {prefix + name: score for name, score in matched.items()}
-    found |= _answer_shares(system, mean)
+    if system.status:  # answers that could not be read to their end, and refused ones
+        states = system.status.values()
+        found["parse_failures"] = mean(float(state in FAILED) for state in states)
+        found["refusals"] = mean(float(state == "refused") for state in states)
     scores = {name: score for name, score in found.items() if score is not None}
-    _warn_of_gaps(inputs, scores, dict(zip(system.texts, map(len, evaluation.triples), strict=True)))
+    _warn_of_gaps(inputs, scores, {text: len(rows) for text, rows in triples.items()})
     return Result(scores, _record(inputs, settings, system, scores))
+
+
+def _values(
+    inputs: Inputs, settings: Settings, system: System, triples: Mapping[str, list[Any]]
+) -> Iterator[tuple[str, Iterable[float]]]:
+    """Yield each of :data:`GRE_SCORES` whose input is there, with its value for every text that counts.
+
+    Args:
+        triples: of each text; in the default mode without malformed ones.
+    """
+    official, gold, elements, matching = settings.official, inputs.gold, inputs.elements, settings.matching
+    tokens = map(mean_tokens, triples.values())
+    yield "ntri", map(len, triples.values())
+    yield "ntok", [value or 0.0 for value in tokens if value is not None or official]
+    yield "coverage", (float(bool(rows)) for rows in triples.values())
+    if inputs.topics is not None:
+        yield "ts", topical_similarity(system, inputs.topics, official).values()
+    if matching is not None and elements is not None:
+        elements.add(strings_of([system] if gold is None else [system, gold]))
+        yield "us", uniqueness(system, elements, matching, official).values()
+    if matching is not None and gold is not None:
+        if inputs.similarities is not None:
+            stored = completeness_from_similarities(system, gold, inputs.similarities, matching.phi, official)
+            yield "cs", stored.values()
+        elif elements is not None:
+            yield "cs", completeness(system, gold, elements, matching, official).values()
+    if inputs.verdicts is not None:
+        yield "fs", factualness(system, inputs.verdicts, official).values()
+    if inputs.splits is not None:
+        yield "gs", granularity(system, inputs.splits, official).values()
 
 
 def _on_gold(system: System, gold: System, official: bool) -> System:
@@ -183,17 +180,6 @@ def _on_gold(system: System, gold: System, official: bool) -> System:
         len(gold.texts),
     )
     return system.restricted([*gold.texts, *(text for text in system.texts if text not in gold.texts)])
-
-
-def _answer_shares(system: System, mean) -> dict[str, Score | None]:
-    """Return the shares of answers that could not be read to their end and that were refused, where that is known."""
-    if not system.status:
-        return {}
-    states = system.status.values()
-    return {
-        "parse_failures": mean(float(state in FAILED) for state in states),
-        "refusals": mean(float(state == "refused") for state in states),
-    }
 
 
 def _read_shares(metric: str, shares: Mapping[str, float], mean) -> dict[str, Score | None]:
@@ -237,64 +223,3 @@ def _record(inputs: Inputs, settings: Settings, system: System, scores: Mapping[
         "scored_texts": {name: score.texts for name, score in scores.items()},
         **({"statuses": dict(Counter(system.status.values()))} if system.status else {}),
     }
-
-
-def _sizes(evaluation: Evaluation) -> Iterable[float]:
-    return map(len, evaluation.triples)
-
-
-def _token_means(evaluation: Evaluation) -> Iterable[float]:
-    for triples in evaluation.triples:
-        value = mean_tokens(triples)
-        if value is not None or evaluation.settings.official:
-            yield value or 0.0
-
-
-def _coverage(evaluation: Evaluation) -> Iterable[float]:
-    return (float(bool(triples)) for triples in evaluation.triples)
-
-
-def _topical(evaluation: Evaluation) -> Iterable[float] | None:
-    topics, official = evaluation.inputs.topics, evaluation.settings.official
-    return None if topics is None else topical_similarity(evaluation.system, topics, official).values()
-
-
-def _unique(evaluation: Evaluation) -> Iterable[float] | None:
-    elements, matching = evaluation.embedded, evaluation.settings.matching
-    if elements is None or matching is None:
-        return None
-    return uniqueness(evaluation.system, elements, matching, evaluation.settings.official).values()
-
-
-def _complete(evaluation: Evaluation) -> Iterable[float] | None:
-    system, gold, official = evaluation.system, evaluation.inputs.gold, evaluation.settings.official
-    similarities, matching = evaluation.inputs.similarities, evaluation.settings.matching
-    if gold is None or matching is None:
-        return None
-    if similarities is not None:
-        return completeness_from_similarities(system, gold, similarities, matching.phi, official).values()
-    elements = evaluation.embedded
-    return None if elements is None else completeness(system, gold, elements, matching, official).values()
-
-
-def _factual(evaluation: Evaluation) -> Iterable[float] | None:
-    verdicts = evaluation.inputs.verdicts
-    return None if verdicts is None else factualness(evaluation.system, verdicts, evaluation.settings.official).values()
-
-
-def _granular(evaluation: Evaluation) -> Iterable[float] | None:
-    splits = evaluation.inputs.splits
-    return None if splits is None else granularity(evaluation.system, splits, evaluation.settings.official).values()
-
-
-GRE_SCORES: dict[str, Callable[[Evaluation], Iterable[float] | None]] = {
-    "ntri": _sizes,
-    "ntok": _token_means,
-    "coverage": _coverage,
-    "ts": _topical,
-    "us": _unique,
-    "cs": _complete,
-    "fs": _factual,
-    "gs": _granular,
-}
-"""Score -> its value for each text that counts, None where an input is missing; in the order of the scores file."""

@@ -3,15 +3,14 @@
 One matrix product per text. The published scores add the vectors of subject, relation and object: a triple and its
 reverse are then the same vector, so US counts a reversed triple as a repeat and CS as a hit.
 
-An *encoder* is anything with a ``name`` and ``encode(texts) -> float32 [n, d]``: a sentence-transformers folder or an
-embeddings endpoint. :class:`Elements` sends every distinct string of a whole data set through it once, in batches, and
-hands out rows by string.
+An *encoder* is a sentence-transformers folder or an embeddings endpoint. :class:`Elements` sends every distinct string
+of a whole data set through it once, in batches, and hands out rows by string.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +23,6 @@ PHI = {"minilm": 0.70, "mpnet-base": 0.74, "text-embedding-ada-002": 0.95}
 
 # Encoders that ship under other folder names, by the SHA-256 of their weights.
 KNOWN = {"53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db": "all-MiniLM-L6-v2"}
-
-
-class Encoder(Protocol):
-    """Turns strings into vectors."""
-
-    name: str
-
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Return one row per text, float32 ``[n, d]``."""
-        ...
 
 
 class FolderEncoder:
@@ -91,10 +80,11 @@ class Elements:
     """Vectors of distinct strings.
 
     Args:
-        encoder: asked once for every distinct string, in sorted order, so that results do not depend on who asks first.
+        encoder: has a ``name`` and ``encode(texts) -> float32 [n, d]``; it is asked once for every distinct string, in
+            sorted order, so that results do not depend on who asks first.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: Any) -> None:
         self.encoder = encoder
         self._row: dict[str, int] = {}
         self._table = np.zeros((0, 0), dtype=np.float32)

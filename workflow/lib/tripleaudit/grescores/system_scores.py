@@ -43,13 +43,17 @@ def write_dataset_scores(
     embedder: Sequence[str | Path] = (),
     batch_size: int = 64,
 ) -> None:
-    """Score all systems of a data set with the topic model and the vectors that the study has.
+    """Score the systems of a data set and write the tidy scores with a sidecar that records how they were made.
 
     Args:
-        spec, files, out: see :func:`score_systems`.
+        spec: the systems and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
+        files: the files that the spec refers to by number.
         asking: whose endpoint, if it names one, embeds strings.
         lda: lda.json of a topic model's folder.
         embedder, batch_size: config.json of an encoder's folder, and how many strings it embeds at once.
+
+    Raises:
+        UserError: a file cannot be read, or a system does not answer the texts of the gold file.
     """
     topics = TopicModel.load(Path(lda[0]).parent) if lda else None
     with contextlib.ExitStack() as stack:
@@ -65,31 +69,23 @@ def write_dataset_scores(
 
                 torch.set_num_threads(asking.threads)
             elements = Elements(FolderEncoder(Path(embedder[0]).parent, batch_size))
-        score_systems(spec, files, out, study=asking.study, elements=elements, topics=topics)
+        rows, records = _scored(spec, files, asking.study, elements, topics)
+    write_scores(out, rows)
+    inputs = {f"file {number}": path for number, path in enumerate(files)}
+    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "records": records})
 
 
-def score_systems(
+def _scored(
     spec: Mapping[str, Any],
     files: Sequence[str | Path],
-    out: str | Path,
-    *,
     study: str,
-    elements: Elements | None = None,
-    topics: TopicModel | None = None,
-) -> None:
-    """Score the systems of a data set and write the tidy scores with a sidecar that records how they were made.
-
-    Args:
-        spec: the systems and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
-        files: the files that the spec refers to by number.
-        study: name of the study, for the scores.
-
-    Raises:
-        UserError: a file cannot be read, or a system does not answer the texts of the gold file.
-    """
+    elements: Elements | None,
+    topics: TopicModel | None,
+) -> tuple[list[Score], list[dict[str, Any]]]:
+    """Return the rows of all systems, and a record for each of how they were made."""
     gold, matching = read_system(files[spec["gold"]], spec["order"]), _matching(spec["matching"], elements)
     rows: list[Score] = []
-    records = []
+    records: list[dict[str, Any]] = []
     for entry in spec["systems"]:
         keys, system = entry["keys"], _read(entry, spec, files, gold)
         result = Result({})
@@ -112,13 +108,11 @@ def score_systems(
         rows += _rows(study, spec, keys, result)
         records.append({"keys": keys, **result.record})
         log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
-    write_scores(out, rows)
-    inputs = {f"file {number}": path for number, path in enumerate(files)}
-    write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "records": records})
+    return rows, records
 
 
 def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> set[str]:
-    """Return every distinct string that :func:`score_systems` would have embedded for the same arguments."""
+    """Return every distinct string that a data set's scores would have embedded for the same arguments."""
     gold = read_system(files[spec["gold"]], spec["order"])
     return strings_of([gold, *(_read(entry, spec, files, gold) for entry in spec["systems"])])
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.files import is_collection, read_json, read_jsonl
 
@@ -140,14 +139,6 @@ def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
     for file in texts:
         system = system.restricted(text for text in read_system(file, order="sro").texts if text in system.texts)
     return system
-
-
-def system_of(sentences: Iterable[Sentence]) -> System:
-    """Return the system of the project's sentences or predictions; equal texts are joined."""
-    texts: dict[str, list[list[Any]]] = {}
-    for sentence in sentences:
-        texts.setdefault(sentence.text, []).extend([list(triple.strings) for triple in sentence.triples])
-    return System(texts, {}, "")
 
 
 def _read_lines(path: Path) -> System:

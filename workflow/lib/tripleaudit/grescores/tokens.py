@@ -2,8 +2,8 @@
 
 The published #tok values and dictionaries were made with NLTK 3.8 (``word_tokenize``: a Punkt sentence split, then
 Treebank-style rules). NLTK 3.9 changed the rules (en dashes and opening single quotes are split off, up to 0.6 % more
-tokens) and its Punkt model has to be downloaded, so the older behaviour is written out here: it needs no data file and
-does not move with a library's version.
+tokens) and its Punkt model has to be downloaded, so the older behaviour is written out here: it needs no data of NLTK's
+and does not move with a library's version.
 
 A sentence end matters only because a full stop is a token of its own at the end of a sentence and part of its word
 elsewhere ("Gov. Spitzer" has two tokens if "Gov." is a known abbreviation, else three). :func:`sentences` therefore
@@ -15,62 +15,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from tripleaudit.shipped import PACKAGE
+from tripleaudit.yaml_files import read_yaml
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# English function words (the 179 of the usual stop-word list). Contractions stand as people write them.
-STOP_WORDS = _set(
-    """
-    i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself yourselves
-    he him his himself she she's her hers herself it it's its itself they them their theirs themselves
-    what which who whom this that that'll these those
-    am is are was were be been being have has had having do does did doing
-    a an the and but if or because as until while
-    of at by for with about against between into through during before after above below to from up down in out on off
-    over under again further then once here there when where why how
-    all any both each few more most other some such no nor not only own same so than too very
-    s t can will just don don't should should've now d ll m o re ve y ain
-    aren aren't couldn couldn't didn didn't doesn doesn't hadn hadn't hasn hasn't haven haven't isn isn't ma
-    mightn mightn't mustn mustn't needn needn't shan shan't shouldn shouldn't wasn wasn't weren weren't
-    won won't wouldn wouldn't
-    """
-)
-
-# Words that keep their full stop inside a sentence, as far as the reference model knows them. It does not know "No.",
-# "Gov." or "Rev.", and that is part of the stored counts.
-ABBREVIATIONS = _set(
-    """
-    mr mrs ms messrs dr prof sen rep reps gen col lt maj jr sr st ft co cos corp inc ltd bros cie
-    jan feb aug sep sept oct nov dec tues wed fri
-    ala ariz calif colo conn fla ga ill kan ky mich minn nev okla ok ore pa tenn va vt w.va wash wis
-    adm ave chg ct mg sw v vs yr c d e f g h k l m n p r s t w
-    u.s u.s.a u.s.s.r u.k u.n d.c n.c n.d n.h n.j n.m n.y n.v r.i s.c l.a b.f b.v c.v s.a s.p.a s.a.y
-    a.m p.m ph.d m.b.a a.m.e c.i.t c.o.m.b i.m.s p.a.m m.d.c
-    a.a a.c a.d a.g a.h a.s a.t d.h d.w e.f e.h e.l f.g f.j g.d g.f g.k h.c h.f h.m j.b j.c j.j j.k j.p j.r l.f l.p
-    m.j r.a r.h r.j r.k r.t s.g s.s t.j w.c w.r w.w
-    """
-)
-STARTERS = _set(
-    """
-    according although among both but despite even he however i if in indeed instead it many meanwhile moreover most
-    nevertheless nonetheless nor sales separately similarly since so some the there these they this though thus under
-    when while yet
-    """
-)
-
-
-# Function words that the reference model never saw with a capital inside a sentence: capitalised, they begin one.
-LOWER_ONLY = _set(
-    """
-    above being between does doing her here hers herself him himself into myself nor ours ourselves same so such them
-    themselves through very were which whom your yourself
-    """
-)
-
-
+READS = ("data/tokens.yaml",)
 TOKENIZER_VERSION = "treebank-1"
+_LISTS = {name: frozenset(words.split()) for name, words in read_yaml(PACKAGE / READS[0]).items()}
+STOP_WORDS = _LISTS["stop_words"]
 
 # Words that occur in lower case at all, so that "B. A" is no person's initials to the reference model.
 _LOWER = {word for word in STOP_WORDS if len(word) > 1 and "'" not in word} | set("abz")
@@ -184,11 +135,11 @@ def _is_break(word: str, following: str) -> bool:
         return False
     stem, initial = word[:-1].lower(), bool(_INITIAL.match(word))
     ellipsis = word.endswith("..")
-    known = not ellipsis and (stem in ABBREVIATIONS or stem.rsplit("-", 1)[-1] in ABBREVIATIONS)
+    known = not ellipsis and (stem in _LISTS["abbreviations"] or stem.rsplit("-", 1)[-1] in _LISTS["abbreviations"])
     next_word = following.rstrip(".").lower()
     starter = _starts_sentence(following, next_word)
     if (known or ellipsis) and not initial:
-        return starter is True or (following[0].isupper() and next_word in STARTERS)
+        return starter is True or (following[0].isupper() and next_word in _LISTS["starters"])
     if known:  # an initial that is also an abbreviation
         return False
     if initial or _NUMBER.match(word):
@@ -204,5 +155,5 @@ def _starts_sentence(token: str, lowered: str) -> bool | None:
     if token in (";", ":", ",", ".", "!", "?"):
         return False
     if token[0].isupper():
-        return True if lowered in LOWER_ONLY else None
+        return True if lowered in _LISTS["lower_only"] else None
     return False if token[0].islower() else None

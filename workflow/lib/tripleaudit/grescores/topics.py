@@ -8,7 +8,7 @@ each text, so that the value of a text depends on nothing but the text and the m
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_json, write_json
 from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import STOP_WORDS, TOKENIZER_VERSION, tokens
-from tripleaudit.machine.progress import Progress, watched
-
-log = logging.getLogger(__name__)
+from tripleaudit.machine.progress import watched
 
 CHUNK_SIZE = 2000  # gensim's default
 WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"
@@ -135,7 +133,6 @@ def train_topics(
 
     Args:
         texts: the training texts; repeats count, and the order matters.
-        topics: K.
         chunk_size: documents between two updates of the topics. It decides how far they part from one another: a
             corpus smaller than one chunk gives a single update.
 
@@ -150,14 +147,13 @@ def train_topics(
     dictionary = Dictionary(words)
     if not len(dictionary):
         raise UserError("the topic model's training texts have no usable words")
-    with Progress("training topics", len(words), "texts", log=log) as progress:
-        lda = LdaModel(
-            _Counted([dictionary.doc2bow(text) for text in words], progress),
-            num_topics=topics,
-            id2word=dictionary,
-            chunksize=chunk_size,
-            random_state=np.random.RandomState(seed),
-        )
+    lda = LdaModel(
+        [dictionary.doc2bow(text) for text in words],
+        num_topics=topics,
+        id2word=dictionary,
+        chunksize=chunk_size,
+        random_state=np.random.RandomState(seed),
+    )
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).hexdigest()
     description = {
         "topics": topics,
@@ -181,19 +177,6 @@ def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> li
     inside, others = [text for text in texts if text in chosen], [text for text in texts if text not in chosen]
     place = round(after * len(others))
     return others[:place] + inside + others[place:]
-
-
-class _Counted(list):
-    """A list that reports every pass over it."""
-
-    def __init__(self, items: Iterable[Any], progress: Progress) -> None:
-        super().__init__(items)
-        self._progress = progress
-
-    def __iter__(self) -> Iterator[Any]:
-        for number, item in enumerate(super().__iter__()):
-            self._progress.reach(number)
-            yield item
 
 
 def similarity(p: np.ndarray, q: np.ndarray) -> float:

@@ -185,8 +185,8 @@ def parse_rows(text: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for value in decode(text).values:
         if isinstance(value, dict):
-            inner = next((item for item in value.values() if isinstance(item, list) and _all_objects(item)), None)
-            rows += inner or [value]
+            lists = (item for item in value.values() if isinstance(item, list) and item)
+            rows += next((rows for rows in lists if all(isinstance(row, dict) for row in rows)), [value])
         else:
             rows += [row for row in value if isinstance(row, dict)]
     return rows
@@ -232,35 +232,9 @@ def says_nothing(text: str) -> bool:
     return _NOTHING.fullmatch(strip_wrapping(text)) is not None
 
 
-def official_parser(text: str) -> list[list[Any]]:
-    """Read triples exactly as the GenRES code does, faults included; for reproduction only.
-
-    First every shortest ``[…]`` that is JSON with three members, then the members of every shortest ``[[…]]`` unless
-    seen exactly once before: the first triple of an answer comes last, and verbatim repeats are doubled. Elements may
-    be empty or other things than strings.
-    """
-    triples: list[list[Any]] = []
-    for match in re.findall(r"\[.*?\]", text, re.DOTALL):
-        member = _load(match)
-        if isinstance(member, list) and len(member) == 3:
-            triples.append(member)
-    for match in re.findall(r"\[\[.*?\]\]", text, re.DOTALL):
-        for member in _load(match) or []:
-            if isinstance(member, list) and len(member) == 3 and triples.count(member) != 1:
-                triples.append(member)
-    return triples
-
-
 def _polarity(word: str) -> bool | None:
     word = re.sub(r"^\W+|\W+$", "", word.casefold())
     return True if word in _YES else False if word in _NO else None
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _unpack(answer: Answer | str) -> tuple[str, bool, bool]:
@@ -280,10 +254,6 @@ def _status(text: str, decoded: Decoded, found: bool, repaired: bool, cut: bool)
     if decoded.values and not repaired and not any(_holds_something(value) for value in decoded.values):
         return "empty"
     return "empty" if _NOTHING.fullmatch(strip_wrapping(text)) else "failed"
-
-
-def _all_objects(items: list) -> bool:
-    return bool(items) and all(isinstance(item, dict) for item in items)
 
 
 def _holds_something(value: Any) -> bool:

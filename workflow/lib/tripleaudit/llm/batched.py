@@ -32,9 +32,6 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 async def send(sender: "Sender", transport: Transport, requests: Mapping[str, Request]) -> None:
     """Have requests answered by batches, stored and entered in the ledger; what is not stored then is left over.
 
-    Args:
-        requests: by key.
-
     Raises:
         BudgetExceeded: the budget does not allow the next request.
         EndpointError: the service turns us away, or does not answer after all attempts.

@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +20,11 @@ from tripleaudit.llm.embeddings import Vectors, embed, key_of
 from tripleaudit.llm.endpoint import Answer, Endpoint, Prices, Request, Usage, bill, tokens_about
 from tripleaudit.llm.estimate import Estimate, estimate
 from tripleaudit.llm.ledger import BudgetExceeded
-from tripleaudit.llm.sending import Sender, Server
+from tripleaudit.llm.sending import Sender
 from tripleaudit.llm.transport import EndpointError, EndpointUnusable
 from tripleaudit.machine.progress import Progress
 
-__all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Server", "Usage"]
+__all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Usage"]
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +53,13 @@ class Client(Sender):
     def close(self) -> None:
         """Close the connections, stop a server that this client started and give back all locks."""
         if self._runner is not None:
-            if self._state is not None:
-                self._runner.run(self._state.close())
-                self._state = None
+            if self._transport is not None:
+                self._runner.run(self._transport.close())
+                self._transport = None
             self._runner.close()
             self._runner = None
+        if "slots" in vars(self):  # something was sent
+            self.slots.close()
         if self._server is not None:
             self._server.stop()
         if self.ledger is not None:
@@ -166,7 +167,7 @@ class Client(Sender):
         return vectors
 
     async def _drive(self, conversations: Mapping[Any, Generator[Any, Any, Any]], progress: Progress) -> dict[Any, Any]:
-        queue, run, state = iter(conversations.items()), _Run(max(2, self.endpoint.concurrency)), self._loop_state()
+        queue, run = iter(conversations.items()), _Run(max(2, self.endpoint.concurrency))
 
         async def work() -> None:
             try:
@@ -178,16 +179,16 @@ class Client(Sender):
                     except UserError as error:
                         run.fail(error)
             finally:
-                state.talking -= 1
+                self._talking -= 1
 
         # twice as many workers as slots, so that a slot never waits for the disk; one conversation after the other
         # with a local model, which reads again what it has not read last
         side_by_side = self.endpoint.concurrency if self.endpoint.serve else 2 * self.endpoint.concurrency
         side_by_side = len(conversations) if self.endpoint.batch else min(side_by_side, len(conversations))
-        state.talking, state.broken, state.full = side_by_side, None, None
-        if state.unusable is not None:  # of an earlier call: perhaps the key is right by now
-            state.unusable, state.first_sent = None, False
-            state.settled.clear()
+        self._talking, self._broken, self._full = side_by_side, None, None
+        if self._unusable is not None:  # of an earlier call: perhaps the key is right by now
+            self._unusable, self._first_sent = None, False
+            self._tried.clear()
         await asyncio.gather(*(work() for _ in range(side_by_side)))
         so_far = (
             f"{len(run.results)} of {len(conversations)} answers are there; run again to send only the missing ones"
@@ -219,34 +220,9 @@ class Client(Sender):
             progress.add(1)
 
     def _run(self, work: Any) -> Any:
-        """Run in one event loop for the client's whole life; from within a running loop (a notebook) in a thread."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            self._runner = self._runner or asyncio.Runner()
-            return self._runner.run(work)
-        outcome: list[Any] = []
-
-        async def run() -> Any:
-            try:
-                return await work
-            finally:
-                if self._state is not None:
-                    await self._state.close()
-                    self._state = None
-
-        def target() -> None:
-            try:
-                outcome.extend((True, asyncio.run(run())))
-            except BaseException as error:  # noqa: BLE001  raised in the thread that waits
-                outcome.extend((False, error))
-
-        thread = threading.Thread(target=target)
-        thread.start()
-        thread.join()
-        if not outcome[0]:
-            raise outcome[1]
-        return outcome[1]
+        """Run in one event loop for the client's whole life."""
+        self._runner = self._runner or asyncio.Runner()
+        return self._runner.run(work)
 
 
 @dataclass

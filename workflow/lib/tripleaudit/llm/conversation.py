@@ -2,26 +2,29 @@
 
 MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is asked about once
 and then ``iterations`` times again; what was extracted before stays in the history. Nothing here sends anything:
-:func:`converse` is a generator that yields requests and is sent their answers, so one driver (:func:`drive`) can run
-many conversations side by side, and a test can answer in its place.
+:func:`converse` is a generator that yields requests and is sent their answers, so a client can run many conversations
+side by side, and anything else (:func:`answered`) can answer in its place.
 """
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Protocol
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import Parsed
 from tripleaudit.llm.endpoint import Answer, Request, Usage
 from tripleaudit.llm.splitting import split
 
-if TYPE_CHECKING:
-    from tripleaudit.llm.client import Client
-
 Message = Mapping[str, str]
-Ask = Union[Callable[[list[Request]], list[Answer]], "Client"]
+
+
+class Ask(Protocol):
+    """What has generators of requests answered: a client, or what stands in for one."""
+
+    def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
+        """Return the results of generators by any key."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,6 @@ class Talk:
         remind: ``(the parser's notes) -> message`` after an answer that cannot be read.
         parse: ``(text, answer status) -> Parsed``.
         nothing: the answer kept in the history for a call that was given up.
-        schema: JSON schema of an answer, for servers with structured outputs.
     """
 
     opening: str
@@ -44,7 +46,6 @@ class Talk:
     remind: Callable[[str], str]
     parse: Callable[[str, str], Parsed]
     nothing: str = '{"entities": []}'
-    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +197,6 @@ def converse(
 
     Args:
         pieces: what to show; a piece too long for an empty thread is split further, never cut silently.
-        talk: messages and parser.
-        limits: iterations and context.
-        counter: counts tokens, and learns from the answers.
         state: continue this thread instead of opening one.
 
     Raises:
@@ -209,7 +207,7 @@ def converse(
     thread = _Thread(talk, limits, counter, state)
     turns: list[Turn] = []
     for part in parts:
-        message = _user(talk.show(part.index, total, part.text))
+        message = _said("user", talk.show(part.index, total, part.text))
         if thread.has_history and not thread.fits(message):
             thread.restart()
         turn = yield from thread.ask(message, part.index, 0)
@@ -218,7 +216,7 @@ def converse(
             turn = yield from thread.ask(message, part.index, 0)
         turns.append(turn)
         for iteration in range(1, limits.iterations + 1):
-            message = _user(talk.more(part.index, total))
+            message = _said("user", talk.more(part.index, total))
             if turn.answer.status == "error" or not thread.fits(message):
                 break
             turn = yield from thread.ask(message, part.index, iteration)
@@ -235,8 +233,8 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
     if limits.context is None:
         yield piece
         return
-    empty = counter.messages([_system(talk.opening)])
-    size = counter.messages([_user(talk.show(piece.index, total, piece.text))])
+    empty = counter.messages([_said("system", talk.opening)])
+    size = counter.messages([_said("user", talk.show(piece.index, total, piece.text))])
     if empty + size + limits.reserve <= limits.context:
         yield piece
         return
@@ -252,33 +250,14 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
         yield from fitting(Piece(piece.index, piece.text[start:end], inside), total, talk, limits, counter)
 
 
-def drive(conversations: Mapping[Any, Generator[Request, Any, Any]], ask: Ask) -> dict[Any, Any]:
-    """Run generators of requests side by side and return their results.
-
-    Args:
-        conversations: generators by any key; each yields requests and returns a result.
-        ask: a client, which lets each conversation go on as soon as its own answer is there; or what sends a list of
-            requests and returns the answers in the same order, for all conversations in rounds.
-    """
-    if not callable(ask):
-        return ask.drive(conversations)
-    results: dict[Any, Any] = {}
-    waiting: dict[Any, Request] = {}
-
-    def advance(key: Any, answer: Answer | None) -> None:
-        try:
-            waiting[key] = conversations[key].send(answer)
-        except StopIteration as end:
-            waiting.pop(key, None)
-            results[key] = end.value
-
-    for key in conversations:
-        advance(key, None)
-    while waiting:
-        keys = list(waiting)
-        for key, answer in zip(keys, ask([waiting[key] for key in keys]), strict=True):
-            advance(key, answer)
-    return {key: results[key] for key in conversations}
+def answered(conversation: Generator[Request, Answer, Any], answer: Callable[[Request], Answer]) -> Any:
+    """Run a generator of requests to its end and return its result."""
+    try:
+        request = next(conversation)
+        while True:
+            request = conversation.send(answer(request))
+    except StopIteration as end:
+        return end.value
 
 
 @dataclass
@@ -292,14 +271,14 @@ class _Thread:
     state: State = field(init=False)
 
     def __post_init__(self) -> None:
-        self.state = self.start or State((_system(self.talk.opening),), 0)
+        self.state = self.start or State((_said("system", self.talk.opening),), 0)
 
     @property
     def has_history(self) -> bool:
         return len(self.state.messages) > 1
 
     def restart(self) -> None:
-        self.state = State((_system(self.talk.opening),), self.state.thread + 1)
+        self.state = State((_said("system", self.talk.opening),), self.state.thread + 1)
 
     def fits(self, *messages: Message) -> bool:
         if self.limits.context is None:
@@ -312,32 +291,24 @@ class _Thread:
         answer, parsed = yield from self._send(sent)
         answers = (answer,)
         if parsed.status in ("failed", "refused") and answer.status != "error":
-            again = [message, _assistant(answer.text), _user(self.talk.remind("; ".join(parsed.notes)))]
+            again = [message, _said("assistant", answer.text), _said("user", self.talk.remind("; ".join(parsed.notes)))]
             if self.fits(*again):
                 answer, parsed = yield from self._send(again)
                 answers = (*answers, answer)
         usable = parsed.status not in ("failed", "refused")
         kept = answer.text if usable else self.talk.nothing
         if answer.status != "error":  # the exchange enters the history as if it had worked the first time
-            self.state = State((*self.state.messages, message, _assistant(kept)), self.state.thread)
+            self.state = State((*self.state.messages, message, _said("assistant", kept)), self.state.thread)
         return Turn(piece, iteration, self.state.thread, parsed, answers)
 
     def _send(self, messages: Sequence[Message]) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
         prompt = (*self.state.messages, *messages)
-        answer = yield Request(prompt, schema=self.talk.schema, max_tokens=self.limits.reserve)
+        answer = yield Request(prompt, max_tokens=self.limits.reserve)
         self.counter.observe(prompt, answer)
         if answer.status == "error":
             return answer, Parsed([], "failed", (f"the server rejected the request: {answer.error}",))
         return answer, self.talk.parse(answer.text, answer.status)
 
 
-def _system(text: str) -> Message:
-    return {"role": "system", "content": text}
-
-
-def _user(text: str) -> Message:
-    return {"role": "user", "content": text}
-
-
-def _assistant(text: str) -> Message:
-    return {"role": "assistant", "content": text}
+def _said(role: str, text: str) -> Message:
+    return {"role": role, "content": text}

@@ -1,13 +1,16 @@
 """What a set of requests would take, before anything is sent: counted, or rehearsed where answers decide requests."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from tripleaudit.llm.capabilities import Capabilities
-from tripleaudit.llm.conversation import TokenCounter
-from tripleaudit.llm.endpoint import Answer, Endpoint, Request, Usage, tokens_about
+from tripleaudit.llm.conversation import TokenCounter, answered
+from tripleaudit.llm.endpoint import Answer, Request, Usage, tokens_about
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.client import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +40,7 @@ class Estimate:
         return Estimate(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
-class Asker(Protocol):
-    """What an estimate needs of a client: stored answers, the endpoint's prices, what is known of it."""
-
-    endpoint: Endpoint
-    known: Capabilities
-
-    def key(self, request: Request) -> str: ...
-
-    def lookup(self, request: Request) -> Answer | None: ...
-
-
-def estimate(client: Asker, requests: Iterable[Request], length: float | None = None) -> Estimate:
+def estimate(client: "Client", requests: Iterable[Request], length: float | None = None) -> Estimate:
     """Return what ``requests`` would take at the client's endpoint; reads the cache, sends nothing."""
     endpoint, seen = client.endpoint, set()
     cached = to_pay = prompt = limit = answered = 0
@@ -73,7 +65,7 @@ def estimate(client: Asker, requests: Iterable[Request], length: float | None = 
     return Estimate(len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit))
 
 
-def most(client: Asker, request: Request) -> int:
+def most(client: "Client", request: Request) -> int:
     """Return the most tokens of an answer: with those of thought, where the model is known or said to think."""
     thinks = client.known.reasons or client.endpoint.reasoning_tokens
     return request.limit(client.endpoint) + (client.endpoint.thought if thinks else 0)
@@ -90,19 +82,15 @@ class Rehearsal:
         form: the JSON value of an answer that holds so much filling.
     """
 
-    client: Asker
+    client: "Client"
     counter: TokenCounter
     form: Callable[[str], Any] = lambda filler: {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
     stages: dict[str, Estimate] = field(default_factory=dict)
 
-    def stage(self, name: str, times: int = 1) -> Callable[[list[Request]], list[Answer]]:
-        """Return an ``ask`` that books on the stage ``name``; every request still to be sent counts ``times`` times."""
+    def stage(self, name: str, times: int = 1) -> "Stage":
+        """Return what books on the stage ``name``; every request still to be sent counts ``times`` times."""
         self.stages.setdefault(name, Estimate())
-
-        def ask(requests: list[Request]) -> list[Answer]:
-            return [self._answer(request, name, times) for request in requests]
-
-        return ask
+        return Stage(partial(self._answer, stage=name, times=times))
 
     def _answer(self, request: Request, stage: str, times: int) -> Answer:
         stored = self.client.lookup(request)
@@ -114,3 +102,13 @@ class Rehearsal:
         cost = self.client.endpoint.prices.cost(*tokens)
         self.stages[stage] += Estimate(times, 0, times, *tokens, tokens[1], cost, cost)
         return Answer(json.dumps(self.form("x " * max(1, limit * 3 // 2))), "ok", "stop", Usage(prompt, limit))
+
+
+@dataclass
+class Stage:
+    """One stage of a rehearsal, in place of a client."""
+
+    answer: Callable[[Request], Answer]
+
+    def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
+        return {key: answered(conversation, self.answer) for key, conversation in conversations.items()}

@@ -17,6 +17,7 @@ _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT = re.compile(rf"<{THOUGHT_MARKS}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*", re.DOTALL)
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?$")
+_UNIT = re.compile(r"u[0-9a-fA-F]{4}(?:(?<=u[dD][89abAB]..)\\u[dD][c-fC-F][0-9a-fA-F]{2})?")  # or a pair
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "`": "`", "«": "»"}
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -247,26 +248,12 @@ class _Reader:
         return re.search(r"[\"'”’“`»]\s*([,:\])}]|$)", rest) is not None
 
     def escape(self) -> str:
+        if match := _UNIT.match(self.text, self.position):
+            self.position = match.end()
+            return json.loads(f'"\\{match[0]}"').encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         character = self.text[self.position : self.position + 1]
         self.position += 1
-        if character == "u" and (unit := self.unit()) is not None:
-            if 0xD800 <= unit < 0xDC00 and self.text.startswith("\\u", self.position):
-                before = self.position
-                self.position += 2
-                low = self.unit()
-                if low is not None and 0xDC00 <= low < 0xE000:
-                    return chr(0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-                self.position = before
-            return "\ufffd" if 0xD800 <= unit < 0xE000 else chr(unit)
         return {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}.get(character, character)
-
-    def unit(self) -> int | None:
-        """Read four hexadecimal digits."""
-        digits = self.text[self.position : self.position + 4]
-        if not re.fullmatch(r"[0-9a-fA-F]{4}", digits):
-            return None
-        self.position += 4
-        return int(digits, 16)
 
     def word(self, stops: str = "") -> Any:
         """Read a bare word: a literal, a number, or text that lacks its quotes."""

@@ -46,10 +46,8 @@ class LocalServer:
     """A server that is started when it is first needed and runs until :meth:`stop` or the end of this process.
 
     Args:
-        gguf: the model's file.
         log_file: output of the server; None keeps it in a temporary file.
         context: tokens that prompt and answer may have together; None for :data:`.endpoint.CONTEXT`.
-        threads: CPU threads of the model.
     """
 
     def __init__(

@@ -104,13 +104,7 @@ def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str,
 
 
 def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str, Any]:
-    """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport.
-
-    Args:
-        section: configuration section ``generative``.
-        name: of the endpoint.
-        prompts: names of the prompts, whose content counts.
-    """
+    """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport."""
     where = endpoint(section, name)
     sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
     found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}

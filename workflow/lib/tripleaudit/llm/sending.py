@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import dataclasses
+import functools
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.llm import batched, capabilities
@@ -24,6 +25,7 @@ from tripleaudit.llm.endpoint import (
     usage_of,
 )
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
+from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
 from tripleaudit.llm.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
@@ -31,16 +33,6 @@ from tripleaudit.llm.transport import EndpointError, EndpointUnusable, RequestRe
 log = logging.getLogger(__name__)
 ROOM, BYTES_A_TOKEN = 8192, 8  # of the disk for an answer: for what it is kept with, and of its text
 ALONE = 60.0  # seconds that the first request of an unknown endpoint goes out by itself
-
-
-class Server(Protocol):
-    """A server that is started when the first request has to be sent (see :mod:`.llama`)."""
-
-    def start(self) -> str:
-        """Start the server if it is not running, and return its base URL."""
-
-    def stop(self) -> None:
-        """Stop it; without effect if it is not running."""
 
 
 @dataclass
@@ -61,7 +53,6 @@ class Sender:
     """Answers requests one by one, any number of them at the same time; :class:`.client.Client` has what to call.
 
     Args:
-        endpoint: where and how to ask.
         cache_dir: the folder of answers; may be shared by processes, studies and endpoints.
         budget: most money that may ever be spent as recorded in the ledger; None for no limit.
         ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
@@ -78,7 +69,7 @@ class Sender:
         cache_dir: str | Path,
         budget: float | None = None,
         ledger: str | Path | None = None,
-        server: Server | None = None,
+        server: LocalServer | None = None,
     ) -> None:
         self.endpoint = endpoint
         self.cache = Cache(cache_dir)
@@ -88,7 +79,17 @@ class Sender:
         self.draw = 0
         self._answers: dict[str, Answer] = {}
         self._server = server
-        self._state: _LoopState | None = None
+        self._pending: dict[str, asyncio.Future[Answer]] = {}
+        self._talking = 0  # conversations that go on
+        self._gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
+        self._batching = asyncio.Lock()
+        self._broken: UserError | None = None  # why the last batch was not sent
+        self._full: UserError | None = None  # why nothing more can be stored
+        self._first_sent = False
+        self._unusable: EndpointUnusable | None = None  # what the first request of an unknown endpoint met
+        self._tried = asyncio.Event()
+        self._transport: Transport | None = None
+        self._opening = asyncio.Lock()
         if old := warning(endpoint.prices):
             log.warning("endpoint '%s': %s", endpoint.name, old)
 
@@ -127,55 +128,54 @@ class Sender:
         elif self.endpoint.batch:
             answer = await self._batched(request)
         else:
-            answer = await self._pending(request)
+            answer = await self._shared(request)
         if answer.status != "error":
             self._answers[answer.key] = answer
         return answer
 
     async def _post_embeddings(self, key: str, body: dict[str, Any], at_most: int, texts: int) -> dict[str, Any]:
-        state = self._loop_state()
-        async with state.slots.place():
-            payload, usage, cost = await self._paid(key, "embeddings", body, at_most, 0, state)
+        async with self.slots.place():
+            payload, usage, cost = await self._paid(key, "embeddings", body, at_most, 0)
         self._settle(key, cost)
         self._count(usage, cost, texts)
         return payload
 
     async def _batched(self, request: Request) -> Answer:
         """Wait until everything that is being asked waits, too, and send all of it as one batch."""
-        state, key = self._loop_state(), self.key(request)
-        state.gathered.setdefault(key, []).append(request)
-        while key in state.gathered:
-            waiting = sum(map(len, state.gathered.values()))
-            if waiting < state.talking or state.sending.locked():
+        key = self.key(request)
+        self._gathered.setdefault(key, []).append(request)
+        while key in self._gathered:
+            waiting = sum(map(len, self._gathered.values()))
+            if waiting < self._talking or self._batching.locked():
                 await asyncio.sleep(POLL)
                 continue
-            async with state.sending:
-                gathered = {one: same[0] for one, same in state.gathered.items()}
+            async with self._batching:
+                gathered = {one: same[0] for one, same in self._gathered.items()}
                 try:
                     if not self.known.settled:  # what the service takes is learned from one request
-                        await self._pending(request)
-                    await batched.send(self, await state.transport(), gathered)
+                        await self._shared(request)
+                    await batched.send(self, await self._connected(), gathered)
                 except UserError as error:
-                    state.broken = error
+                    self._broken = error
                 finally:
-                    state.gathered.clear()
-        if state.broken is not None:
-            raise state.broken
+                    self._gathered.clear()
+        if self._broken is not None:
+            raise self._broken
         answer = self.lookup(request)
-        return await self._pending(request) if answer is None else dataclasses.replace(answer, cached=False)
+        return await self._shared(request) if answer is None else dataclasses.replace(answer, cached=False)
 
-    async def _pending(self, request: Request) -> Answer:
+    async def _shared(self, request: Request) -> Answer:
         """Send a request unless this process is doing so already."""
-        state, key = self._loop_state(), self.key(request)
-        if key in state.pending:
-            return dataclasses.replace(await asyncio.shield(state.pending[key]), cached=True)
-        state.pending[key] = asyncio.ensure_future(self._send_once(request, key, state))
+        key = self.key(request)
+        if key in self._pending:
+            return dataclasses.replace(await asyncio.shield(self._pending[key]), cached=True)
+        self._pending[key] = asyncio.ensure_future(self._send_once(request, key))
         try:
-            return await state.pending[key]
+            return await self._pending[key]
         finally:
-            state.pending.pop(key, None)
+            self._pending.pop(key, None)
 
-    async def _send_once(self, request: Request, key: str, state: "_LoopState") -> Answer:
+    async def _send_once(self, request: Request, key: str) -> Answer:
         """Send a request unless another process is doing so; then wait for its answer."""
         while True:
             with self.cache.claim(key) as mine:
@@ -184,59 +184,58 @@ class Sender:
                     self.totals.cached += 1
                     return answer
                 if mine:
-                    async with self._alone(state), state.slots.place():
-                        if state.full is not None:  # no answer more could be stored
-                            raise state.full
+                    async with self._alone(), self.slots.place():
+                        if self._full is not None:  # no answer more could be stored
+                            raise self._full
                         try:
-                            return await self._send(request, key, state)
+                            return await self._send(request, key)
                         except (EndpointError, BudgetExceeded):
                             raise
                         except UserError as error:
-                            state.full = error
+                            self._full = error
                             raise
             await asyncio.sleep(POLL)
 
     @contextlib.asynccontextmanager
-    async def _alone(self, state: "_LoopState") -> AsyncIterator[None]:
+    async def _alone(self) -> AsyncIterator[None]:
         """Let the first request of an unknown endpoint go out by itself: what it teaches spares the others."""
-        first = not self.known.settled and not state.first_sent
+        first = not self.known.settled and not self._first_sent
         if not first and not self.known.settled:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(state.settled.wait(), ALONE)
-            if state.unusable is not None:  # nobody needs to hear it once more
-                raise state.unusable
-        state.first_sent = True
+                await asyncio.wait_for(self._tried.wait(), ALONE)
+            if self._unusable is not None:  # nobody needs to hear it once more
+                raise self._unusable
+        self._first_sent = True
         try:
             yield
         except EndpointUnusable as error:
-            state.unusable = error
+            self._unusable = error
             raise
         finally:
-            state.settled.set()
+            self._tried.set()
 
-    async def _send(self, request: Request, key: str, state: "_LoopState") -> Answer:
+    async def _send(self, request: Request, key: str) -> Answer:
         """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
         canonical = self._canonical(request)
         at_most = tokens_at_most(canonical)
         longest = request.limit(self.endpoint) + (self.endpoint.thought if self.known.reasons else 0)
         with self.cache.room(key, ROOM + 2 * at_most + BYTES_A_TOKEN * longest) as room:
-            return await self._send_into(room, request, key, canonical, state)
+            return await self._send_into(room, request, key, canonical)
 
-    async def _send_into(
-        self, room: Path, request: Request, key: str, canonical: dict[str, Any], state: "_LoopState"
-    ) -> Answer:
+    async def _send_into(self, room: Path, request: Request, key: str, canonical: dict[str, Any]) -> Answer:
         at_most = tokens_at_most(canonical)
         usage, cost, known = Usage(), 0.0, self.known
         tried = {known}
         while True:
             body = known.body(request, self.endpoint)
             try:
-                payload, spent, paid = await self._paid(key, "chat", body, at_most, body[known.token_field], state)
+                payload, spent, paid = await self._paid(key, "chat", body, at_most, body[known.token_field])
             except RequestRejected as rejection:
                 other = known.after_rejection(rejection.problem, body)
                 if other is None and "response_format" in body and self.endpoint.structured == "auto":
                     other = dataclasses.replace(known, structured=False)
-                if other is None or other in tried or self._fixed(known, other):
+                fixed = other and self.endpoint.token_field not in ("auto", other.token_field)  # by the study
+                if other is None or other in tried or fixed:
                     self.totals.sent += 1
                     self.totals.errors += 1
                     return Answer("", "error", key=key, error=str(rejection))
@@ -258,7 +257,7 @@ class Sender:
             self._settle(key, paid)
         self._learn(learned)
         self._count(usage, cost, 1, answer.status)
-        state.slots.faster()
+        self.slots.faster()
         return answer
 
     def _store(
@@ -281,10 +280,6 @@ class Sender:
         self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored}, room)
         return answer
 
-    def _fixed(self, known: capabilities.Capabilities, other: capabilities.Capabilities) -> bool:
-        """Whether the study fixes what a server's error would change."""
-        return self.endpoint.token_field != "auto" and known.token_field != other.token_field
-
     def _learn(self, known: capabilities.Capabilities) -> None:
         if known == self.known:
             return
@@ -295,14 +290,14 @@ class Sender:
         capabilities.save(self.cache.folder, self.endpoint, known)
 
     async def _paid(
-        self, key: str, kind: str, body: dict, prompt_at_most: int, completion_at_most: int, state: "_LoopState"
+        self, key: str, kind: str, body: dict, prompt_at_most: int, completion_at_most: int
     ) -> tuple[dict[str, Any], Usage, float]:
         """Reserve, send, and return (payload, usage, cost); the caller settles once the answer is stored."""
         amount = self.endpoint.prices.cost(prompt_at_most, completion_at_most)
         lost = 0
 
         async def before() -> None:
-            await state.slots.pace(self._about(body, completion_at_most))
+            await self.slots.pace(self._about(body, completion_at_most))
             if self.ledger:
                 await self._reserve(self.ledger, key, amount)
 
@@ -313,7 +308,7 @@ class Sender:
                 self.ledger.lose(key, amount)
 
         try:
-            payload = await (await state.transport()).post(kind, body, before, lose)
+            payload = await (await self._connected()).post(kind, body, before, lose)
         except BaseException:
             self._settle(key, 0.0)
             raise
@@ -351,47 +346,17 @@ class Sender:
         self.totals.completion_tokens += usage.completion_tokens
         self.totals.cost += cost
 
-    def _loop_state(self) -> "_LoopState":
-        loop = asyncio.get_running_loop()
-        if self._state is None or self._state.loop is not loop:
-            folder = None if self._server else self.cache.folder / "slots"
-            self._state = _LoopState(loop, self.endpoint, self._server, folder)
-        return self._state
+    @functools.cached_property
+    def slots(self) -> Slots:
+        """The places for requests, which a local model has for itself."""
+        return Slots(None if self._server else self.cache.folder / "slots", self.endpoint)
 
-
-class _LoopState:
-    """What belongs to one event loop: free slots, requests in flight, the connection."""
-
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, endpoint: Endpoint, server: Server | None, folder: Path | None
-    ) -> None:
-        self.loop = loop
-        self.slots = Slots(folder, endpoint)
-        self.pending: dict[str, asyncio.Future[Answer]] = {}
-        self.talking = 0  # conversations that go on
-        self.gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
-        self.sending = asyncio.Lock()
-        self.broken: UserError | None = None  # why the last batch was not sent
-        self.full: UserError | None = None  # why nothing more can be stored
-        self.first_sent = False
-        self.unusable: EndpointUnusable | None = None  # what the first request of an unknown endpoint met
-        self.settled = asyncio.Event()
-        self._endpoint = endpoint
-        self._server = server
-        self._transport: Transport | None = None
-        self._opening = asyncio.Lock()
-
-    async def transport(self) -> Transport:
+    async def _connected(self) -> Transport:
         async with self._opening:
             if self._transport is None:
                 url = await asyncio.to_thread(self._server.start) if self._server else None
-                self._transport = Transport(self._endpoint, url, self.slots.slower)
+                self._transport = Transport(self.endpoint, url, self.slots.slower)
         return self._transport
-
-    async def close(self) -> None:
-        self.slots.close()
-        if self._transport is not None:
-            await self._transport.close()
 
 
 def _known(kind: type, values: dict[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,6 @@ class Slots:
 
     Args:
         folder: of the locks; None for an endpoint that this process alone uses.
-        endpoint: its ``concurrency``, ``requests_per_minute`` and ``tokens_per_minute``.
     """
 
     def __init__(self, folder: Path | None, endpoint: Endpoint) -> None:

@@ -63,7 +63,6 @@ class Transport:
     host would get the key and the texts.
 
     Args:
-        endpoint: address, model and retry settings.
         base_url: replaces the endpoint's own address (a server that was started on a free port).
         slower: called when the server says that requests come too fast.
 

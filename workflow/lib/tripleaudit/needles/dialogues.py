@@ -15,6 +15,7 @@ from tripleaudit.llm.conversation import (
     converse,
 )
 from tripleaudit.llm.endpoint import Answer, Request
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.entities import Entity, parse_entities
 from tripleaudit.needles.schema import Schema
 from tripleaudit.needles.thread_prompts import Prompts
@@ -28,13 +29,12 @@ READS = (
 
 def entity_prompts() -> Prompts:
     """Return the prompts that ask for entities."""
-    return Prompts.load("minea-extract", "minea-continue", "minea-remind")
+    return Prompts(*map(load_prompt, ("minea-extract", "minea-continue", "minea-remind")))
 
 
-def entity_talk(prompts: Prompts, schema: Schema, structured: bool = False) -> Talk:
-    """Return the messages of a thread about ``schema``; ``structured`` sends the JSON schema of the answer."""
-    answer = schema.answer_schema() if structured else None
-    return prompts.talk(answer, opening={"schema": schema.prompt()}, parse=parse_entities)
+def entity_talk(prompts: Prompts, schema: Schema) -> Talk:
+    """Return the messages of a thread about ``schema``."""
+    return prompts.talk(opening={"schema": schema.prompt()}, parse=parse_entities)
 
 
 def branch(

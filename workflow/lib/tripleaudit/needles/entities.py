@@ -4,7 +4,7 @@ Bad content of an answer never raises, it shows in the status.
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,13 +61,13 @@ def normalise(text: str, casefold: bool = False) -> str:
     return text.casefold() if casefold else text
 
 
-def is_filled(value: Any, placeholders: Iterable[str] = PLACEHOLDERS) -> bool:
+def is_filled(value: Any) -> bool:
     """Whether a property value says something: not null, not empty, not a placeholder such as ``unknown``."""
     if isinstance(value, list):
-        return any(is_filled(item, placeholders) for item in value)
+        return any(map(is_filled, value))
     if isinstance(value, dict):
-        return any(is_filled(item, placeholders) for item in value.values())
-    return value is not None and normalise(str(value), casefold=True) not in set(placeholders)
+        return any(map(is_filled, value.values()))
+    return value is not None and normalise(str(value), casefold=True) not in PLACEHOLDERS
 
 
 def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
@@ -141,7 +141,6 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     are kept.
 
     Args:
-        text: the answer.
         answer_status: ``ok``, ``truncated`` or ``refused``, as the client reports it.
 
     Returns:
@@ -152,7 +151,7 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
         return Parsed([], "refused", ("the model refused to answer",))
     decoded = decode(text)
     notes = list(decoded.notes)
-    if not decoded.values and not (decoded.truncated and _opens_list(text)):
+    if not decoded.values and not (decoded.truncated and ("[" in text or "{" in text)):
         return Parsed([], "failed", ("the answer holds no JSON object or list",))
     rows = [row for value in decoded.values for row in _rows(value)]
     records = []
@@ -168,10 +167,6 @@ def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
     if not records:
         return Parsed([], "empty", tuple(notes))
     return Parsed(records, "repaired" if decoded.repaired or decoded.surrounded or notes else "ok", tuple(notes))
-
-
-def _opens_list(text: str) -> bool:
-    return "[" in text or "{" in text
 
 
 def _rows(value: Any) -> list[Any]:
@@ -203,9 +198,6 @@ def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
     if isinstance(kind, list):
         kind = kind[0] if kind else None
     nested = row.pop("properties", None)
-    if isinstance(nested, list):  # pairs, as strict structured outputs have them
-        pairs = [item for item in nested if isinstance(item, dict) and "name" in item and "value" in item]
-        nested = {str(item["name"]): item["value"] for item in pairs if str(item["name"]) not in row}
     if isinstance(nested, dict):
         row = {**nested, **row}
     name = None

@@ -1,7 +1,7 @@
 """What one model extracts from documents with needles, and which of the needles are in it.
 
-What asks a model takes ``ask``, a client or what sends a list of requests and returns their answers. The client stores
-answers the moment they arrive, so what was interrupted is simply run again.
+What asks a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+simply run again.
 """
 
 import contextlib
@@ -15,15 +15,16 @@ from typing import Any
 
 from tripleaudit.fields import write_rows
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.llm.conversation import Ask, Limits, TokenCounter, converse, counters, drive
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import Ask, Limits, TokenCounter, converse, counters
 from tripleaudit.llm.endpoint import Answer, bill
-from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.section import Asking
 from tripleaudit.needles.dialogues import branch, entities_of, entity_prompts, entity_talk
 from tripleaudit.needles.entities import Entity, deduplicated
 from tripleaudit.needles.identification import judge
 from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import Index, Match, rate_matches, with_judgement
+from tripleaudit.needles.minea import Index, rate_matches
 from tripleaudit.needles.pieces import (
     ENRICHED,
     UNTOUCHED,
@@ -52,9 +53,6 @@ def write_extraction(
     """Extract the entities of all documents, and write what is alike in them and the needles.
 
     Args:
-        plan: section ``needles`` of the configuration.
-        corpus: folder of :func:`tripleaudit.needles.making.write_corpus`.
-        out: folder to write (:func:`save_extraction`).
         tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
         judge, judge_gguf: endpoint of the criterion that asks (default: the same), and the file of its model.
         draw: in another one all answers are new.
@@ -88,8 +86,8 @@ class Result:
     model: str
     entities: list[Entity]
     calls: list[dict[str, Any]]
-    matches: list[Match]
-    displaced: list[Match]
+    matches: list[dict[str, Any]]
+    displaced: list[dict[str, Any]]
     part_entities: list[Entity]
     parts: list[dict[str, Any]]
     report: dict[str, Any] = field(default_factory=dict)
@@ -113,11 +111,11 @@ def extract_corpus(
         UserError: the context is too short for the instructions.
     """
     schema, prompts = plan.load_schema(), entity_prompts()
-    talk = entity_talk(prompts, schema, plan.structured)
+    talk = entity_talk(prompts, schema)
     pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
-    finished = drive(talks, ask)
+    finished = ask.drive(talks)
     entities: list[Entity] = []
     calls: list[dict[str, Any]] = []
     for (variant, doc), conversation in finished.items():
@@ -138,7 +136,7 @@ def extract_corpus(
     }
     part_entities: list[Entity] = []
     parts: list[dict[str, Any]] = []
-    repeated = drive(branches, ask)
+    repeated = ask.drive(branches)
     for (doc, index), conversation in repeated.items():
         calls += [call_row(turn, doc, "repetition", model) for turn in conversation.turns]
         part_entities += entities_of(conversation.turns, doc, "repetition", schema)
@@ -151,7 +149,7 @@ def extract_corpus(
     report = {
         "model": model,
         "plan": plan.made_json(),
-        "prompts": prompts.hashes(),
+        "prompts": {prompt.name: prompt.sha256 for prompt in prompts},
         "calls": len(calls),
         "statuses": status_counts(calls),
         "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
@@ -164,7 +162,7 @@ def extract_corpus(
 
 
 def rehearse_extraction(
-    corpus: Corpus, plan: Plan, extractor: Asker, counter: Counters, judge: Asker | None = None
+    corpus: Corpus, plan: Plan, extractor: Client, counter: Counters, judge: Client | None = None
 ) -> dict[str, Estimate]:
     """Return what an extraction takes at most, without sending anything, by stage: ``extraction``, ``judge``."""
     names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
@@ -182,31 +180,30 @@ def rehearse_extraction(
 
 def identify_all(
     corpus: Corpus, entities: Sequence[Entity], plan: Plan, ask: Ask
-) -> tuple[list[Match], list[Match], list[Answer]]:
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[Answer]]:
     """Apply the criteria to all needles, on the enriched and on the untouched documents.
 
     Returns:
-        Matches in the enriched documents, those in the untouched ones, which are false positives of the criteria
-        (empty if those were not extracted), and the judge's answers about both.
+        Rows of :meth:`.Index.matches` about the enriched documents, those about the untouched ones, which are false
+        positives of the criteria (empty if those were not extracted), and the judge's answers about both.
     """
-    matches: dict[tuple[str, str], Match] = {}
+    matches: dict[tuple[str, str], dict[str, Any]] = {}
     questions = {}
     for document in corpus.documents:
         piece = {placed.id: placed.piece for placed in corpus.infusions[document.id].needles}
         needles = corpus.placed(document.id)
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
             own = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
-            index = Index(own, plan.casefold)
-            for match in index.matches(needles):
-                key = variant, match.needle.id
+            index = Index(own)
+            for needle, match in zip(needles, index.matches(needles), strict=True):
+                key = variant, needle.id
                 matches[key] = match
                 if plan.judge:  # an untouched document has no piece with the needle
-                    inside = piece[match.needle.id] if variant == ENRICHED else None
-                    shown = index.candidates(match.needle, inside, plan.candidates)
-                    questions[key] = judge(match.needle, shown, plan.judge_tokens)
+                    shown = index.candidates(needle, piece[needle.id] if variant == ENRICHED else None, plan.candidates)
+                    questions[key] = judge(needle, shown, plan.judge_tokens)
     answers = []
-    for key, (found, answer) in drive(questions, ask).items():
-        matches[key] = with_judgement(matches[key], found)
+    for key, (found, answer) in ask.drive(questions).items():
+        matches[key] |= {"llm": found is not None, "llm_index": found}
         answers += [answer] if answer else []
     found, displaced = ([m for (v, _), m in matches.items() if v == kind] for kind in (ENRICHED, UNTOUCHED))
     return found, displaced, answers
@@ -225,8 +222,8 @@ def save_extraction(result: Result, folder: str | Path) -> None:
     write_rows(folder / "entities.jsonl", result.entities)
     write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
     write_jsonl(folder / "calls.jsonl", result.calls)
-    write_jsonl(folder / "matches.jsonl", (match.row() for match in result.matches))
-    write_jsonl(folder / "untouched-matches.jsonl", (match.row() for match in result.displaced))
+    write_jsonl(folder / "matches.jsonl", result.matches)
+    write_jsonl(folder / "untouched-matches.jsonl", result.displaced)
     write_rows(folder / "repetitions.jsonl", result.part_entities)
     write_jsonl(folder / "parts.jsonl", result.parts)
     write_json(folder / "report.json", result.report)

@@ -2,7 +2,7 @@
 
 Two calls for each document and type: paragraphs about invented entities, then their names, descriptions and keywords.
 What does not pass :func:`~tripleaudit.needles.needle.problem` is asked for again, at most ``refills`` times. Like the
-extraction, everything here is a generator of requests (:func:`tripleaudit.llm.conversation.drive`).
+extraction, everything here is a generator of requests (:class:`tripleaudit.llm.conversation.Ask`).
 """
 
 from collections import Counter
@@ -16,7 +16,8 @@ from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import Needle, Recipe, one_paragraph, problem
+from tripleaudit.needles.needle import Needle, one_paragraph, problem
+from tripleaudit.needles.plan import NeedleSettings
 from tripleaudit.needles.schema import EntityType
 
 READS = (
@@ -36,7 +37,7 @@ class Made:
 
 
 def make_needles(
-    document: Document, kind: EntityType, recipe: Recipe, model: str, max_tokens: int, taken: list[Needle]
+    document: Document, kind: EntityType, plan: NeedleSettings, model: str, taken: list[Needle]
 ) -> Generator[Request, Answer, Made]:
     """Ask for needles of one type for one document.
 
@@ -45,21 +46,22 @@ def make_needles(
             types whose generators run side by side never share a name.
     """
     write, describe = load_prompt("minea-needles"), load_prompt("minea-properties")
-    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": recipe.seed}
+    origin = {"model": model, "prompt_sha256": f"{write.sha256} {describe.sha256}", "seed": plan.seed}
     made = Made()
-    for attempt in range(recipe.refills + 1):
-        missing = recipe.per_type - len(made.needles)
+    for attempt in range(plan.refills + 1):
+        missing = plan.per_type - len(made.needles)
         if missing <= 0:
             break
         names = [needle.name for needle in taken]
+        sample = 1000 * plan.seed + attempt  # equal texts would bring the same answer from the cache
         answer = yield write.request(
-            max_tokens=max_tokens,
-            sample=_sample(recipe.seed, attempt),
+            max_tokens=plan.needle_tokens,
+            sample=sample,
             count=missing,
             type=kind.name,
             meaning=f" ({kind.description})" if kind.description else "",
             avoid=f" Do not write about {', '.join(names)}." if names else "",
-            text=document.text[: recipe.excerpt],
+            text=document.text[: plan.excerpt],
         )
         made.calls += 1
         paragraphs = [
@@ -69,10 +71,10 @@ def make_needles(
             made.rejected[f"no paragraph in the answer ({answer.status})"] += missing
             continue
         answer = yield describe.request(
-            max_tokens=max_tokens,
-            sample=_sample(recipe.seed, attempt),
+            max_tokens=plan.needle_tokens,
+            sample=sample,
             type=kind.name,
-            keywords=recipe.keywords,
+            keywords=plan.keywords,
             paragraphs="\n\n".join(f"{number}. {text}" for number, text in enumerate(paragraphs, 1)),
         )
         made.calls += 1
@@ -82,7 +84,7 @@ def make_needles(
             continue
         for paragraph, row in zip(paragraphs, rows, strict=True):
             needle = _needle(document.id, kind.name, len(made.needles), paragraph, row, origin)
-            reason = problem(needle, document.text, taken, recipe)
+            reason = problem(needle, document.text, taken, plan)
             if reason is None:
                 made.needles.append(needle)
                 taken.append(needle)
@@ -164,11 +166,6 @@ def _needle(doc: str, kind: str, number: int, paragraph: str, row: dict, origin:
         tuple(keywords),
         origin,
     )
-
-
-def _sample(seed: int, attempt: int) -> int:
-    """Another draw for every refill; equal texts would bring the same answer from the cache."""
-    return 1000 * seed + attempt
 
 
 def _kind_of(reason: str) -> str:

@@ -36,7 +36,6 @@ def read_document(path: str | Path, max_chars: int | None = None) -> Document:
     """Read one UTF-8 text file; its name without the suffix becomes the identifier.
 
     Args:
-        path: the file.
         max_chars: keep at most this many characters, cut at the last paragraph end before that.
 
     Raises:

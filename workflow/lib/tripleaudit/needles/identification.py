@@ -17,7 +17,6 @@ def judge(
     """Ask for the entity that is the needle.
 
     Args:
-        needle: what to look for.
         candidates: what the judge sees; without candidates nothing is asked and the answer is no match.
         width: characters of an entity's line in the prompt.
 

@@ -1,7 +1,7 @@
 """Needles in documents: invented by a model, taken from templates or from a file; validated and infused.
 
-What asks a model takes ``ask``, a client or what sends a list of requests and returns their answers. The client stores
-answers the moment they arrive, so what was interrupted is simply run again.
+What asks a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+simply run again.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Ask, drive
+from tripleaudit.llm.conversation import Ask
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.section import Asking
 from tripleaudit.llm.splitting import split
@@ -34,10 +34,7 @@ def write_corpus(
     """Write documents, needles and infusions of a study.
 
     Args:
-        plan: section ``needles`` of the configuration.
-        documents: text files or folders.
         asking: who invents needles; without an endpoint they come from the templates.
-        out: folder to write (:meth:`.Corpus.save`).
         needle_file: use these needles instead of making some.
         max_chars: shorten documents to whole paragraphs within so many characters.
     """
@@ -75,9 +72,9 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
             place(document, _filled(document, kinds, plan, []), plan)
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
-            discovered = drive(talks, ask)
+            discovered = ask.drive(talks)
         talks = {d.id: _all_types(d, kinds, plan, model, made[d.id]) for d in documents}
-        for result in (result for results in drive(talks, ask).values() for result in results):
+        for result in (result for results in ask.drive(talks).values() for result in results):
             rejected.update(result.rejected)
             calls += result.calls
     generated = sum(map(len, made.values()))
@@ -109,8 +106,15 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
     Raises:
         UserError: a needle belongs to no document or is not valid, or the share cannot be reached.
     """
-    check_needles(documents, needles, plan)
-    infusions = {d.id: place(d, [needle for needle in needles if needle.doc == d.id], plan) for d in documents}
+    before: dict[str, list[Needle]] = {document.id: [] for document in documents}
+    texts = {document.id: document.text for document in documents}
+    for needle in needles:
+        if needle.doc not in texts:
+            raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
+        if reason := problem(needle, texts[needle.doc], before[needle.doc], plan):
+            raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
+        before[needle.doc].append(needle)
+    infusions = {d.id: place(d, before[d.id], plan) for d in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
         "plan": plan.made_json(),
@@ -129,31 +133,13 @@ def place(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion
     return infusion.with_pieces(split(infusion.text, plan.piece_chars, infusion.spans()))
 
 
-def check_needles(documents: Sequence[Document], needles: Sequence[Needle], plan: Plan) -> None:
-    """Check needles that come from a file.
-
-    Raises:
-        UserError: a needle belongs to no document, or is not valid for its own.
-    """
-    texts = {document.id: document.text for document in documents}
-    before: dict[str, list[Needle]] = {}
-    for needle in needles:
-        if needle.doc not in texts:
-            raise UserError(f"needle {needle.id!r} belongs to {needle.doc!r}, which is none of the documents")
-        known = before.setdefault(needle.doc, [])
-        reason = problem(needle, texts[needle.doc], known, plan.recipe)
-        if reason:
-            raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
-        known.append(needle)
-
-
 def _all_types(
     document: Document, kinds: Sequence[EntityType], plan: Plan, model: str, made: list[Needle]
 ) -> Generator[Request, Answer, list[Made]]:
     """Ask for one type after the other, so that names are not invented twice."""
     results = []
     for kind in kinds:
-        results.append((yield from make_needles(document, kind, plan.recipe, model, plan.needle_tokens, made)))  # noqa: PERF401
+        results.append((yield from make_needles(document, kind, plan, model, made)))  # noqa: PERF401
     return results
 
 
@@ -162,7 +148,7 @@ def _filled(document: Document, kinds: Sequence[EntityType], plan: Plan, made: l
     for kind in (kind.name for kind in kinds):
         missing = plan.per_type - sum(needle.type == kind for needle in made)
         if missing > 0:
-            made += template_needles(document, kind, missing, plan.recipe, made)
+            made += template_needles(document, kind, missing, plan, made)
     return made
 
 

@@ -20,7 +20,7 @@ repeated extraction (section 4.2 and table 1).
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,6 @@ from tripleaudit.needles.needle import Needle
 THRESHOLDS = (0.5, 0.6, 0.7)
 ONE_TO_ONE, INDEPENDENT = "one-to-one", "independent"
 IDENTIFICATIONS = (ONE_TO_ONE, INDEPENDENT)
-CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
 RESAMPLES = 500  # of the needles of a type
 
 
@@ -64,19 +63,16 @@ class TypeScore:
         return self.found[criterion] / self.needles
 
 
-def type_scores(rows: Iterable[Mapping], criteria: Sequence[str] = CRITERIA) -> dict[str, TypeScore]:
+def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, TypeScore]:
     """Count what each criterion finds, by type.
 
     Args:
         rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None`` means that the
             criterion was not asked, and counts as not found.
-        criteria: which of them enter the score.
 
     Raises:
-        UserError: a row lacks a criterion, or no criterion is given.
+        UserError: a row lacks a criterion.
     """
-    if not criteria:
-        raise UserError("MINEA needs at least one criterion")
     counts: dict[str, list[Mapping]] = {}
     for row in rows:
         for criterion in criteria:
@@ -165,7 +161,7 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = False) -> float | None:
+def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:
     """Return the share of the new entities whose name was extracted from the same piece before.
 
     ``|{e in new : name(e) in names(old)}| / |new|``; ``None`` where nothing new came, and an entity without a
@@ -173,17 +169,16 @@ def redundancy(new: Sequence[Entity], old: Sequence[Entity], casefold: bool = Fa
     """
     if not new:
         return None
-    names = {normalise(entity.name, casefold) for entity in old if entity.name}
-    return sum(normalise(e.name, casefold) in names for e in new if e.name) / len(new)
+    names = {normalise(entity.name) for entity in old if entity.name}
+    return sum(normalise(e.name) in names for e in new if e.name) / len(new)
 
 
-def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int, casefold: bool = False) -> list[dict]:
+def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[dict]:
     """Return one row per part of a document: its redundancy and the numbers of new and old entities.
 
     Args:
         old: entities of the finished extraction; ``piece`` is the part.
         new: entities of the branches in which part ``piece`` was shown once more.
-        parts: number of parts.
     """
     rows = []
     for part in range(parts):
@@ -192,7 +187,7 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int, casefold: 
         rows.append(
             {
                 "part": part + 1,
-                "redundancy": redundancy(after, before, casefold),
+                "redundancy": redundancy(after, before),
                 "new": len(after),
                 "old": len(before),
             }
@@ -204,38 +199,12 @@ CANDIDATES = 30  # most entities that a judge is shown, before those of the need
 EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """What the criteria say about one needle; indices are those of the matched entities, ``None`` where none.
-
-    ``k_ratio`` is the greatest share of keywords among the entities that stand for no other needle, ``k_any`` the one
-    among all entities.
-    """
-
-    needle: Needle
-    n: bool
-    ns: bool
-    llm: bool | None
-    k_ratio: float
-    k_any: float
-    n_index: int | None
-    ns_index: int | None
-    k_index: int | None
-    k_any_index: int | None
-    llm_index: int | None = None
-
-    def row(self) -> dict[str, Any]:
-        """What was found as one JSON object, before any threshold is applied to ``k_ratio``."""
-        named = {key: getattr(self.needle, key) for key in ("id", "doc", "type", "name")}
-        return named | {key: getattr(self, key) for key in self.__slots__ if key != "needle"}
-
-
 def rated(
     matches: Iterable[Mapping[str, Any]],
     thresholds: Sequence[float] = THRESHOLDS,
     identification: str = ONE_TO_ONE,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the criteria table of :meth:`Match.row`, thresholds applied.
+    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds applied.
 
     Of several needles that a judge recognises in one entity, ``one-to-one`` keeps the one that bears its name, else the
     one with the greatest share of keywords, else the first.
@@ -271,38 +240,45 @@ def rate_matches(folder: str | Path, thresholds: Sequence[float], identification
 class Index:
     """The entities of one extraction, normalised once and searched for many needles."""
 
-    def __init__(self, entities: Sequence[Entity], casefold: bool = False):
+    def __init__(self, entities: Sequence[Entity]):
         self.entities = entities
-        self.casefold = casefold
         self._names: dict[str, Entity] = {}
         self._keywords: list[set[str]] = []
         self._values: list[str] = []
         for entity in entities:
             if entity.name:
-                self._names.setdefault(normalise(entity.name, casefold), entity)
-            self._keywords.append({normalise(keyword, casefold) for keyword in entity.keywords()})
-            self._values.append(SEPARATOR.join(normalise(value, casefold) for value in entity.values()))
+                self._names.setdefault(normalise(entity.name), entity)
+            self._keywords.append({normalise(keyword) for keyword in entity.keywords()})
+            self._values.append(SEPARATOR.join(normalise(value) for value in entity.values()))
         self._tokens = [set(value.casefold().replace(SEPARATOR, " ").split()) for value in self._values]
 
-    def matches(self, needles: Sequence[Needle]) -> list[Match]:
-        """Apply n, ns and the share of keywords to the needles of a document, without a judge."""
+    def matches(self, needles: Sequence[Needle]) -> list[dict[str, Any]]:
+        """Apply n, ns and the share of keywords to the needles of a document, without a judge.
+
+        Returns:
+            A row for each: what is found, and the index of the entity, None where none. ``k_ratio`` is the greatest
+            share of keywords among the entities that stand for no other needle, ``k_any`` the one among all entities.
+        """
         shares = self._shares(needles)  # [N, E]
         own = self._own(needles, shares)
         found = []
         for needle, every, only in zip(needles, shares, own, strict=True):
-            name = normalise(needle.name, self.casefold)
+            name = normalise(needle.name)
             same = self._names.get(name)
             holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
             (own_share, own_index), (any_share, any_index) = self._best(only), self._best(every)
-            indices = (same.index if same else None, holder.index if holder else None, own_index, any_index)
-            found.append(Match(needle, same is not None, holder is not None, None, own_share, any_share, *indices))
+            row = {key: getattr(needle, key) for key in ("id", "doc", "type", "name")}
+            row |= {"n": same is not None, "ns": holder is not None, "llm": None, "k_ratio": own_share}
+            row |= {"k_any": any_share, "n_index": same.index if same else None}
+            row |= {"ns_index": holder.index if holder else None, "k_index": own_index, "k_any_index": any_index}
+            found.append({**row, "llm_index": None})
         return found
 
     def _shares(self, needles: Sequence[Needle]) -> np.ndarray:
         """Return ``[N, E]``: which share of each needle's keywords each entity has."""
         shares = np.zeros((len(needles), len(self.entities)))
         for row, needle in enumerate(needles):
-            wanted = {normalise(keyword, self.casefold) for keyword in needle.keywords}
+            wanted = {normalise(keyword) for keyword in needle.keywords}
             if wanted:
                 shares[row] = [len(wanted & keywords) / len(wanted) for keywords in self._keywords]
         return shares
@@ -316,9 +292,9 @@ class Index:
         from scipy.optimize import linear_sum_assignment
 
         own = np.where(shares == shares.max(axis=0, initial=0.0), shares, 0.0)
-        rows = {normalise(needle.name, self.casefold): row for row, needle in enumerate(needles)}
+        rows = {normalise(needle.name): row for row, needle in enumerate(needles)}
         for column, entity in enumerate(self.entities):
-            row = rows.get(normalise(entity.name, self.casefold)) if entity.name else None
+            row = rows.get(normalise(entity.name)) if entity.name else None
             if row is not None:
                 own[:, column] = 0.0
                 own[row, column] = shares[row, column]
@@ -346,13 +322,3 @@ class Index:
         if piece is not None:
             chosen |= {position for position, entity in enumerate(self.entities) if entity.piece == piece}
         return [self.entities[position] for position in sorted(chosen)]
-
-
-def identify(needles: Sequence[Needle], entities: Sequence[Entity], casefold: bool = False) -> list[Match]:
-    """Apply the criteria n, ns and k to every needle of one document's extraction, without a judge."""
-    return Index(entities, casefold).matches(needles)
-
-
-def with_judgement(match: Match, index: int | None) -> Match:
-    """Return ``match`` with the judge's answer: the index of the matched entity, or ``None`` for no match."""
-    return replace(match, llm=index is not None, llm_index=index)

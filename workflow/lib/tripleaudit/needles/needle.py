@@ -5,13 +5,16 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator
 
 from tripleaudit.errors import UserError
 from tripleaudit.fields import CLOSED, Text, read_rows
 from tripleaudit.needles.entities import normalise
+
+if TYPE_CHECKING:
+    from tripleaudit.needles.plan import NeedleSettings
 
 KEYWORDS = 6  # as many as the paper's toy example has; equal for all needles, so that k(t) means the same
 WORDS = (40, 120)  # bounds of a needle's paragraph, in words
@@ -42,36 +45,13 @@ class Needle:
     generator: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How needles of a study are made, and what makes one usable.
-
-    Attributes:
-        per_type: needles of each type for each document.
-        keywords: the required number of distinct keywords.
-        words: least and greatest number of words of the paragraph.
-        overlap: the share of keywords at which two needles could be taken for one another.
-        refills: how often what is missing is asked for again.
-        seed: kept with every needle; it also numbers the requests, so that another seed asks again.
-        excerpt: characters of the document that the prompt shows; a long one would not fit beside the answer.
-    """
-
-    per_type: int = 3
-    keywords: int = KEYWORDS
-    words: tuple[int, int] = WORDS
-    overlap: float = OVERLAP
-    refills: int = 3
-    seed: int = 0
-    excerpt: int = 4000
-
-
-def problem(needle: Needle, document: str, others: Iterable[Needle] = (), recipe: Recipe = Recipe()) -> str | None:
+def problem(needle: Needle, document: str, others: Iterable[Needle], plan: "NeedleSettings") -> str | None:
     """Return why ``needle`` cannot be used, as one clause, or ``None``.
 
     Args:
-        needle: the candidate.
         document: the text that it is meant for; its name must not occur there.
         others: needles accepted before for the same document.
+        plan: how many keywords and words it must have, and how many keywords it may share.
     """
     name = normalise(needle.name, casefold=True)
     if not needle.paragraph.strip() or not name:
@@ -87,13 +67,13 @@ def problem(needle: Needle, document: str, others: Iterable[Needle] = (), recipe
         if normalise(needle.paragraph, casefold=True) == normalise(other.paragraph, casefold=True):
             return f"the paragraph repeats that of needle {other.id}"
     distinct = {normalise(keyword, casefold=True) for keyword in needle.keywords} - {""}
-    if len(distinct) != len(needle.keywords) or len(distinct) != recipe.keywords:
-        return f"it has {len(distinct)} distinct keywords, expected {recipe.keywords}"
+    if len(distinct) != len(needle.keywords) or len(distinct) != plan.keywords:
+        return f"it has {len(distinct)} distinct keywords, expected {plan.keywords}"
     for other in others:
         shared = distinct & {normalise(keyword, casefold=True) for keyword in other.keywords}
-        if len(shared) >= recipe.overlap * recipe.keywords:
-            return f"it shares {len(shared)} of {recipe.keywords} keywords with needle {other.id}"
-    count, (least, most) = len(needle.paragraph.split()), recipe.words
+        if len(shared) >= plan.overlap * plan.keywords:
+            return f"it shares {len(shared)} of {plan.keywords} keywords with needle {other.id}"
+    count, (least, most) = len(needle.paragraph.split()), plan.words
     if not least <= count <= most:
         return f"the paragraph has {count} words, expected {least} to {most}"
     return None

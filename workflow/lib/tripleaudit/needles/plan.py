@@ -1,22 +1,19 @@
 """What a MINEA study is made of: the settings that decide its result, checked at once."""
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.errors import hint
 from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique, among
 from tripleaudit.llm.conversation import Limits
-from tripleaudit.needles.entities import PLACEHOLDERS
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CANDIDATES, CRITERIA, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
-from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS, Recipe
+from tripleaudit.needles.minea import CANDIDATES, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
+from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
-RATING = ("criteria", "identification", "placeholders", "thresholds")  # settings of what follows the extraction
+RATING = ("identification", "thresholds")  # settings of what follows the extraction
 
 
 class NeedleSettings(Section):
@@ -59,8 +56,6 @@ class NeedleSettings(Section):
     separate_runs: bool = False
     """Extract again for each number of follow-up calls (table iterations); off takes what the first calls of one
     extraction brought."""
-    structured: bool = False
-    """Send the JSON schema of the answer to servers with structured outputs."""
     untouched: bool = True
     """Extract the documents without needles, too (false positives, displaced entities, iterations)."""
     parts: Count = 0
@@ -75,18 +70,12 @@ class NeedleSettings(Section):
     """Characters of a document in prompts for needles."""
     discover: bool = False
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
-    casefold: bool = False
-    """Compare names and keywords without case."""
     identification: Annotated[str, among(IDENTIFICATIONS)] = ONE_TO_ONE
     """Whether an extracted entity stands for one needle at most, or for as many as it is like (as in the paper)."""
     thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
         THRESHOLDS
     )
     """Shares of keywords for the criteria k."""
-    criteria: Annotated[tuple[str, ...], Field(min_length=1), Unique, AsTuple] = CRITERIA
-    """Criteria that enter MINEA."""
-    placeholders: Annotated[tuple[str, ...], AsTuple] = PLACEHOLDERS
-    """Values that count as not filled in (incompleteness, bias avoidance), in lower case."""
 
     def contradictions(self) -> Iterator[str]:
         """See :meth:`Section.contradictions`."""
@@ -97,10 +86,6 @@ class NeedleSettings(Section):
             )
         if self.words[0] > self.words[1]:
             yield f"words: expected the least number first, got {list(self.words)}"
-        known = ["n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), "llm"]
-        for criterion in self.criteria:
-            if criterion not in known:
-                yield f"criteria: unknown criterion {criterion!r}{hint(criterion, known)}"
 
     def load_schema(self) -> Schema:
         """The types to extract.
@@ -153,11 +138,6 @@ class Plan(NeedleSettings):
         return Limits(self.iterations, self.context, self.reserve)
 
     @property
-    def recipe(self) -> Recipe:
-        """How needles are made."""
-        return Recipe(**{item.name: getattr(self, item.name) for item in dataclasses.fields(Recipe)})
-
-    @property
-    def active_criteria(self) -> tuple[str, ...]:
+    def criteria(self) -> tuple[str, ...]:
         """The criteria that enter MINEA: without a judge, ``llm`` does not."""
-        return tuple(criterion for criterion in self.criteria if self.judge or criterion != "llm")
+        return ("n", "ns", *(f"k{threshold:g}" for threshold in self.thresholds), *(("llm",) if self.judge else ()))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tripleaudit.needles.entities import PLACEHOLDERS, Entity, is_filled
+from tripleaudit.needles.entities import Entity, is_filled
 from tripleaudit.needles.schema import Schema
 
 WORD = re.compile(r"\w+")
@@ -128,17 +128,14 @@ def _occurring(values: Iterable[str], document: str) -> float | None:
     return sum(f" {' '.join(value)} " in text for value in distinct) / len(distinct) if distinct else None
 
 
-def incompleteness(
-    entities: Sequence[Entity], schema: Schema, placeholders: Iterable[str] = PLACEHOLDERS
-) -> float | None:
+def incompleteness(entities: Sequence[Entity], schema: Schema) -> float | None:
     """Share of entities with a property of their type that is absent, null, empty or a placeholder.
 
     Entities of types outside the schema are judged on the properties they have. ``None`` without entities.
     """
     if not entities:
         return None
-    placeholders = tuple(placeholders)
-    return sum(_incomplete(entity, schema, placeholders) for entity in entities) / len(entities)
+    return sum(_incomplete(entity, schema) for entity in entities) / len(entities)
 
 
 def suswir(scores: Mapping[str, float | None]) -> float | None:
@@ -148,20 +145,11 @@ def suswir(scores: Mapping[str, float | None]) -> float | None:
     return sum(found) / len(keys) if len(found) == len(keys) else None
 
 
-def all_scores(
-    pieces: Sequence[str],
-    entities: Sequence[Entity],
-    schema: Schema,
-    *,
-    placeholders: Iterable[str] = PLACEHOLDERS,
-) -> dict[str, Any]:
+def all_scores(pieces: Sequence[str], entities: Sequence[Entity], schema: Schema) -> dict[str, Any]:
     """Compute every score of table 2 for one document's extraction.
 
     Args:
         pieces: the pieces of the document, in order; joined they are the document.
-        entities: what was extracted, with their piece.
-        schema: the types and properties asked for.
-        placeholders: values that stand for none.
 
     Returns:
         The scores under the names used in ``reported/minea.csv`` (thresholds as ``redundancy_avoidance(0.2)`` and
@@ -185,17 +173,17 @@ def all_scores(
     scores[f"redundancy_avoidance({NAME_THRESHOLD:g},name)"] = redundancy_avoidance(names, NAME_THRESHOLD)
     scores["bias_avoidance"] = supported_entities(entities, document)
     scores["supported_values"] = supported_share(entities, document)
-    scores["incompleteness"] = incompleteness(entities, schema, placeholders)
+    scores["incompleteness"] = incompleteness(entities, schema)
     scores["suswir"] = suswir(scores | {"redundancy_avoidance": redundancy_avoidance(lines, THRESHOLDS[0])})
     scores["entities"] = len(entities)
     return scores
 
 
-def _incomplete(entity: Entity, schema: Schema, placeholders: tuple[str, ...]) -> bool:
+def _incomplete(entity: Entity, schema: Schema) -> bool:
     kind = schema.types.get(entity.type)
     own = {"name": entity.name, **entity.properties, **entity.extra}
     expected = kind.properties if kind else own
-    return any(not is_filled(own.get(key), placeholders) for key in expected)
+    return any(not is_filled(own.get(key)) for key in expected)
 
 
 def _content_words(text: str) -> list[str]:

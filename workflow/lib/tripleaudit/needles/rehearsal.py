@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.needles.extracting import rehearse_extraction
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.infused import Corpus
@@ -14,10 +15,10 @@ from tripleaudit.needles.plan import Plan
 def rehearse(
     haystack: Sequence[Document] | Corpus,
     plan: Plan,
-    extractor: Asker,
+    extractor: Client,
     counter: Counters,
-    generator: Asker | None = None,
-    judge: Asker | None = None,
+    generator: Client | None = None,
+    judge: Client | None = None,
 ) -> dict[str, Estimate]:
     """Return an estimate by stage: ``needles``, ``extraction``, ``judge``.
 

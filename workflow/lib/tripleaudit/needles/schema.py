@@ -78,27 +78,6 @@ class Schema:
             lines.append(f"- {kind.name}{f' ({kind.description})' if kind.description else ''}: {names}")
         return "\n".join(lines)
 
-    def answer_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of an extraction answer, as strict structured outputs take it.
-
-        Strict mode allows no property that is not listed, so what else is known of an entity comes as pairs; types
-        stay open, because entities outside the schema are allowed.
-        """
-        text, texts = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
-        maybe = {"type": ["string", "null"]}
-        return _closed(
-            entities={
-                "type": "array",
-                "items": _closed(
-                    type=text,
-                    name=maybe,
-                    description=maybe,
-                    keywords=texts,
-                    properties={"type": "array", "items": _closed(name=text, value=text)},
-                ),
-            }
-        )
-
 
 def load_schema(path: str | Path) -> Schema:
     """Read and check a schema file; a bare name is looked up among the schemas that ship with the project.
@@ -145,8 +124,3 @@ def schema_from_json(value: Any, where: str = "schema") -> Schema:
         lists = {key for key, settings in row.properties.items() if settings.list} | {"keywords"}
         types[name] = EntityType(name, row.description, tuple(row.properties), frozenset(lists), row.custom)
     return Schema(types, {group: tuple(members) for group, members in file.groups.items()})
-
-
-def _closed(**properties: Any) -> dict[str, Any]:
-    """Return the JSON schema of an object with exactly these properties."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

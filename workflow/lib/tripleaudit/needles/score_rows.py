@@ -74,7 +74,6 @@ def write_model_scores(
     """Write the tidy scores of one model.
 
     Args:
-        plan: section ``needles`` of the configuration.
         corpus, result: folders of the documents with needles and of what the model extracted.
         study, name, model: what study, documents and model are called in the scores.
         draw: of the extraction, which stands in the scores as a seed: tables show the mean of several.
@@ -99,10 +98,10 @@ def score_result(corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, 
         return [Score(own, *row) for row in found]
 
     return [
-        *rows(NEEDLES, minea_rows(stored.criteria, plan.active_criteria, schema)),
+        *rows(NEEDLES, minea_rows(stored.criteria, plan.criteria, schema)),
         *rows(NEEDLES, _displaced(stored.entities, plan)),
         *rows(ORIGINS, _origins(corpus.report)),
-        *rows(FALSE, minea_rows(stored.untouched, plan.active_criteria, schema)),
+        *rows(FALSE, minea_rows(stored.untouched, plan.criteria, schema)),
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema)),
         *rows(PARTS, _parts(corpus, stored, plan)),
         *rows(CALLS, call_rows(stored.report["statuses"])),
@@ -137,7 +136,7 @@ def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
     names: dict[str, set[tuple[str, str]]] = {ENRICHED: set(), UNTOUCHED: set()}
     for entity in entities:
         if entity.name and entity.variant in names:
-            names[entity.variant].add((entity.doc, normalise(entity.name, plan.casefold)))
+            names[entity.variant].add((entity.doc, normalise(entity.name)))
     bare, enriched = names[UNTOUCHED], names[ENRICHED]
     if plan.untouched and bare:
         yield "all", "n", "displaced", len(bare - enriched) / len(bare), *wilson(len(bare - enriched), len(bare))
@@ -171,7 +170,7 @@ def _iterations(
         for document in corpus.documents:
             pieces = [piece.text for piece in shown[base, document.id]]
             chosen = [e for e in stored.entities if e.doc == document.id and e.variant == variant and e.iteration <= k]
-            scores = reference_free.all_scores(pieces, chosen, schema, placeholders=plan.placeholders)
+            scores = reference_free.all_scores(pieces, chosen, schema)
             for metric, value in scores.items():
                 if value is not None:
                     table.setdefault(metric, []).append(value)
@@ -190,7 +189,6 @@ def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, st
             [e for e in stored.entities if e.doc == document.id and e.variant == "parts"],
             [e for e in stored.repetitions if e.doc == document.id],
             plan.parts,
-            plan.casefold,
         )
         for document in corpus.documents
     ]

@@ -13,7 +13,8 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.needle import Needle, Recipe, problem
+from tripleaudit.needles.needle import Needle, problem
+from tripleaudit.needles.plan import NeedleSettings
 from tripleaudit.shipped import PACKAGE
 from tripleaudit.yaml_files import read_yaml
 
@@ -26,28 +27,28 @@ def _words() -> dict[str, Any]:
 
 
 def template_needles(
-    document: Document, kind: str, count: int, recipe: Recipe, taken: Sequence[Needle] = ()
+    document: Document, kind: str, count: int, plan: NeedleSettings, taken: Sequence[Needle] = ()
 ) -> list[Needle]:
     """Return ``count`` valid needles of type ``kind`` for a document.
 
     Args:
-        document: its identifier decides the result, with ``kind`` and the recipe's seed; no name occurs in its text.
-        recipe: what every needle must have; a template gives at most six keywords and about 65 words.
+        document: its identifier decides the result, with ``kind`` and the plan's seed; no name occurs in its text.
+        plan: what every needle must have; a template gives at most six keywords and about 65 words.
         taken: needles of the document that the new ones must differ from.
 
     Raises:
         UserError: the templates cannot give such needles.
     """
-    rng = random.Random(f"{recipe.seed}:{document.id}:{kind}")
+    rng = random.Random(f"{plan.seed}:{document.id}:{kind}")
     needles: list[Needle] = []
-    origin = {"model": "templates", "seed": recipe.seed}
+    origin = {"model": "templates", "seed": plan.seed}
     for _ in range(100 * count):
         if len(needles) == count:
             break
         paragraph, name, description, slots = _candidate(rng, kind)
         identifier = f"{document.id}:{kind}:t{len(needles):02d}"
-        needle = Needle(identifier, document.id, kind, paragraph, name, description, slots[: recipe.keywords], origin)
-        reason = problem(needle, document.text, (*taken, *needles), recipe)
+        needle = Needle(identifier, document.id, kind, paragraph, name, description, slots[: plan.keywords], origin)
+        reason = problem(needle, document.text, (*taken, *needles), plan)
         if reason is None:
             needles.append(needle)
     if len(needles) < count:

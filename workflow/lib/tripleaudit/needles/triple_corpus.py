@@ -9,7 +9,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.fields import write_rows
 from tripleaudit.needles.haystack import read_documents
-from tripleaudit.needles.triples import Share, haystacks, infuse_triples
+from tripleaudit.needles.triples import haystacks, infuse_triples
 from tripleaudit.shipped import DATA
 
 READS = ("data/new_facts.jsonl",)
@@ -26,8 +26,6 @@ def write_corpus(
 
     Args:
         options: section ``needles/triples`` of the configuration.
-        needles: sentences with triples.
-        out: folder to write.
         haystack: sentences without triples, which become documents.
         documents: text files instead.
 
@@ -42,13 +40,13 @@ def write_corpus(
     else:
         bare = [sentence for path in haystack for sentence in load_sentences(path)]
         read = haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
-    share = Share(**{key: options[key] for key in ("target", "minimum", "maximum") if key in options})
+    share = {key: options[key] for key in ("target", "minimum", "maximum") if key in options}
     source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else needles)
     if wanted := options.get("new_facts"):
         if wanted > len(source):
             raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
         source = random.Random(f"new-facts-{seed}").sample(source, wanted)
     for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
-        made = infuse_triples(read, source, seed, options.get("per_relation"), share, length)
+        made = infuse_triples(read, source, seed, length, **share)
         save_sentences(Path(out) / f"{form}.jsonl", made.records)
         write_rows(Path(out) / f"{form}-needles.jsonl", made.needles)

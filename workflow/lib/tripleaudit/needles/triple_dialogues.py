@@ -11,9 +11,11 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.fields import read_rows
 from tripleaudit.files import write_jsonl
 from tripleaudit.llm.answers import Parsed, parse_triples
-from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn, converse, drive
+from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn, converse
 from tripleaudit.llm.endpoint import Answer
-from tripleaudit.llm.estimate import Asker, Estimate, Rehearsal
+from tripleaudit.llm.estimate import Estimate, Rehearsal
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.section import Asking
 from tripleaudit.needles.pieces import Counters, call_row
 from tripleaudit.needles.thread_prompts import Prompts
@@ -28,13 +30,11 @@ def write_extraction(
     """Ask an endpoint for the triples of the pieces of all documents.
 
     Args:
-        options: section ``needles/triples`` of the configuration.
-        corpus: folder of :func:`tripleaudit.needles.triple_corpus.write_corpus`.
         out, calls: predictions and call log (JSON lines) to write.
     """
     records = load_sentences(Path(corpus) / "pieces.jsonl")
     needles = read_rows(Path(corpus) / "pieces-needles.jsonl", TripleNeedle)
-    relations = options.get("relations") or sorted({needle.relation for needle in needles})
+    relations = sorted({needle.relation for needle in needles})
     with asking.client() as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
         stage = rehearse_triples(records, relations, limits, client, TokenCounter)
@@ -56,7 +56,6 @@ def extract_triples(
 
     Args:
         records: pieces of documents, in order; the part of an id before ``#`` is the document.
-        relations: names that the model is given.
 
     Returns:
         The records with predicted triples (spans at the first mention, unlocated where a string is not in the text),
@@ -65,14 +64,14 @@ def extract_triples(
     documents: dict[str, list[Sentence]] = {}
     for record in records:
         documents.setdefault(document_of(record.id), []).append(record)
-    prompts = Prompts.load("minea-triples", "minea-triples-continue", "minea-triples-remind")
+    prompts = Prompts(*map(load_prompt, ("minea-triples", "minea-triples-continue", "minea-triples-remind")))
     opening = {"relations": "\n".join(f"- {relation}" for relation in relations)}
     talk = prompts.talk(opening=opening, parse=_parse, nothing="[]")
     talks = {
         doc: converse([Piece(i, record.text) for i, record in enumerate(own)], talk, limits, counter())
         for doc, own in documents.items()
     }
-    finished = drive(talks, ask)
+    finished = ask.drive(talks)
     calls = [call_row(turn, doc, "triples", model) for doc, talked in finished.items() for turn in talked.turns]
     predictions = []
     for doc, own in documents.items():
@@ -82,7 +81,7 @@ def extract_triples(
 
 
 def rehearse_triples(
-    records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Asker, counter: Counters
+    records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Client, counter: Counters
 ) -> Estimate:
     """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
     own = Rehearsal(extractor, counter(), lambda filler: [["x", "is", filler]])

@@ -29,7 +29,6 @@ def score_predictions(
     Args:
         options: section ``needles/triples`` of the configuration.
         needles, predictions, calls: triple needles of the records, what was predicted, and a model's call log.
-        keys: of the scores file, without the protocol.
     """
     log = [row for _, row in read_jsonl(calls)] if calls else []
     found, expected = load_sentences(predictions), read_rows(needles, TripleNeedle)
@@ -48,18 +47,13 @@ def triple_scores(
     A system that failed has no predictions, not even empty ones, and so no scores.
 
     Args:
-        options: ``criteria``, ``casefold`` and ``bins`` of the configuration; missing ones take their defaults.
-        keys: of the scores file, without the protocol.
         calls: call log of a language model, for its coverage.
     """
     own = keys_of({**keys, "protocol": TRIPLES})
     if not predictions:
         return []
-    rows = triples.found(needles, predictions, options.get("casefold", False))
-    scores = [
-        Score(own, *row)
-        for row in triples.triple_rows(rows, options.get("criteria") or triples.CRITERIA, options.get("bins", 5))
-    ]
+    rows = triples.found(needles, predictions)
+    scores = [Score(own, *row) for row in triples.triple_rows(rows, options.get("bins", 5))]
     predicted, records = triples.spurious(predictions, needles)
     if records:
         scores.append(Score(own, "all", "", "spurious", predicted / records))

@@ -12,7 +12,7 @@ Criteria, for a needle's triple and the triples predicted in its document:
 - ``verbalised``: relation and entities are equal as words, without case, articles and separators, so that
   ``place of birth`` is ``/people/person/place_of_birth``;
 - ``pair``: both entities are equal as words, in any order, whatever the relation. It is reported next to the others and
-  by default enters no MINEA.
+  enters no MINEA.
 """
 
 import random
@@ -27,7 +27,7 @@ from tripleaudit.fields import CLOSED
 from tripleaudit.llm.splitting import sentences as sentence_spans
 from tripleaudit.llm.splitting import split
 from tripleaudit.needles.entities import normalise
-from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET, Document, Infusion, infuse, needed
+from tripleaudit.needles.haystack import TARGET, Document, Infusion, infuse, needed
 from tripleaudit.needles.minea import rate_rows, type_scores
 from tripleaudit.needles.needle import one_paragraph
 
@@ -83,37 +83,25 @@ def haystacks(sentences: Iterable[Sentence], count: int, length: int, seed: int)
     return documents
 
 
-@dataclass(frozen=True)
-class Share:
-    """The share of an enriched document that needles are to have: about ``target``, within the bounds."""
-
-    target: float = TARGET
-    minimum: float = MINIMUM
-    maximum: float = MAXIMUM
-
-
 def infuse_triples(
     documents: Sequence[Document],
     sentences: Sequence[Sentence],
     seed: int,
-    per_relation: int | None = None,
-    share: Share = Share(),
     piece_chars: int | None = None,
+    **share: float,
 ) -> TripleCorpus:
     """Infuse sentences that state triples into documents.
 
     Args:
-        documents: the haystacks.
         sentences: the source of needles; those with located triples only are used, relations taking turns so that
             rare ones are there, too. No sentence and no triple is used twice.
-        per_relation: most needles that are drawn for one relation.
-        share: of the needles in each enriched document.
         piece_chars: make records of this length (pieces) instead of sentences.
+        share: of the needles in each enriched document, as :func:`.haystack.infuse` has it.
 
     Raises:
         UserError: no usable sentence is there, or the share cannot be reached.
     """
-    pool = _in_turns(sentences, seed, per_relation)
+    pool = _in_turns(sentences, seed)
     if not pool:
         raise UserError("triple needles: the corpus has no sentence whose triples all have a place in it")
     records: list[Sentence] = []
@@ -123,9 +111,9 @@ def infuse_triples(
     for document in documents:
         known = document.text
         chosen = {s.id: s for s in given[document.id] if one_paragraph(s.text) not in known}
-        chosen = _enough(chosen, len(known), share.target)
+        chosen = _enough(chosen, len(known), share.get("target", TARGET))
         pairs = [(sentence.id, sentence.text) for sentence in chosen.values()]
-        infusion = infuse(document, pairs, seed, share.target, share.minimum, share.maximum)
+        infusion = infuse(document, pairs, seed, **share)
         own = list(_records(infusion, chosen, piece_chars))
         infusions.append(infusion)
         for record, inside in own:
@@ -147,9 +135,7 @@ def infuse_triples(
     return TripleCorpus(records, needles, infusions)
 
 
-def found(
-    needles: Sequence[TripleNeedle], predictions: Iterable[Sentence], casefold: bool = False
-) -> list[dict[str, Any]]:
+def found(needles: Sequence[TripleNeedle], predictions: Iterable[Sentence]) -> list[dict[str, Any]]:
     """Return one row per needle with a truth value for each criterion.
 
     Args:
@@ -164,17 +150,17 @@ def found(
     docs = {needle.doc for needle in needles}
     if needles and not docs & set(by_doc):
         raise UserError("triple needles: no prediction belongs to their documents; expected ids such as 'doc#0001'")
-    keys = {doc: {c: {_key(t.strings, c, casefold) for t in by_doc.get(doc, ())} for c in ALL_CRITERIA} for doc in docs}
+    keys = {doc: {c: {_key(t.strings, c) for t in by_doc.get(doc, ())} for c in ALL_CRITERIA} for doc in docs}
     rows = []
     for needle in needles:
         strings = (needle.subject, needle.relation, needle.object)
-        hits = {c: _key(strings, c, casefold) in keys[needle.doc][c] for c in ALL_CRITERIA}
+        hits = {c: _key(strings, c) in keys[needle.doc][c] for c in ALL_CRITERIA}
         rows.append({**asdict(needle), "type": needle.relation, **hits})
     return rows
 
 
 def triple_rows(
-    rows: Sequence[Mapping[str, Any]], names: Sequence[str] = CRITERIA, bins: int = 5
+    rows: Sequence[Mapping[str, Any]], bins: int = 5
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Yield ``(stratum, matching, metric, value, low, high)`` by relation, by position and over all needles.
 
@@ -193,7 +179,7 @@ def triple_rows(
         strata["all"] = list(rows)
     for stratum, inside in strata.items():
         found_by = {criterion: sum(row[criterion] for row in inside) for criterion in ALL_CRITERIA}
-        yield from rate_rows(stratum, list(type_scores(inside, names).values()), found_by)
+        yield from rate_rows(stratum, list(type_scores(inside, CRITERIA).values()), found_by)
 
 
 def spurious(predictions: Iterable[Sentence], needles: Sequence[TripleNeedle]) -> tuple[int, int]:
@@ -215,28 +201,31 @@ def verbalise(relation: str) -> str:
     return " ".join(re.findall(r"\w+", name.replace("_", " ").casefold()))
 
 
-def _key(strings: tuple[str, str, str], criterion: str, casefold: bool) -> Any:
+def _key(strings: tuple[str, str, str], criterion: str) -> Any:
     subject, relation, obj = strings
     if criterion == "exact":
-        return normalise(subject, casefold), relation, normalise(obj, casefold)
+        return normalise(subject), relation, normalise(obj)
     if criterion == "partial":
-        return _last(subject, casefold), relation, _last(obj, casefold)
+        return _last(subject), relation, _last(obj)
     if criterion == "verbalised":
         return _words(subject), verbalise(relation), _words(obj)
     return frozenset((_words(subject), _words(obj)))
 
 
-def _last(text: str, casefold: bool) -> str:
-    return (normalise(text, casefold).split() or [""])[-1]
+def _last(text: str) -> str:
+    return (normalise(text).split() or [""])[-1]
 
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in re.findall(r"\w+", normalise(text, True)) if word not in _ARTICLES)
 
 
-def _in_turns(sentences: Sequence[Sentence], seed: int, per_relation: int | None) -> list[Sentence]:
+def _in_turns(sentences: Sequence[Sentence], seed: int) -> list[Sentence]:
     """Usable sentences, shuffled, relations taking turns; a sentence belongs to the relation of its first triple."""
-    usable = [s for s in sentences if s.triples and all(t.located for t in s.triples) and one_line(s.text)]
+    usable = [s for s in sentences if s.triples and all(t.located for t in s.triples)]
+    usable = [
+        s for s in usable if "\n" not in s.text and "\r" not in s.text and s.text == s.text.strip()
+    ]  # a paragraph
     random.Random(f"triples:{seed}").shuffle(usable)
     queues: dict[str, list[Sentence]] = {}
     triples: set[tuple[str, str, str]] = set()
@@ -244,7 +233,7 @@ def _in_turns(sentences: Sequence[Sentence], seed: int, per_relation: int | None
     for sentence in usable:
         strings = {triple.strings for triple in sentence.triples}
         queue = queues.setdefault(sentence.triples[0].relation, [])
-        if strings & triples or sentence.id in ids or len(queue) == per_relation:
+        if strings & triples or sentence.id in ids:
             continue
         triples |= strings
         ids.add(sentence.id)
@@ -263,11 +252,6 @@ def _enough(sentences: dict[str, Sentence], length: int, target: float) -> dict[
         kept[key] = sentence
         size += len(sentence.text) + 2
     return kept
-
-
-def one_line(text: str) -> bool:
-    """Whether a sentence can stand as a paragraph of its own: offsets must not change, so it is not reformatted."""
-    return "\n" not in text and "\r" not in text and text == text.strip()
 
 
 def _records(

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -43,8 +43,6 @@ class NeedleTriples(Section):
     """Shorten text files to whole paragraphs."""
     new_facts: Number | None = None
     """State so many new facts of the demo world instead of the corpus's test sentences; all are unseen."""
-    per_relation: Number | None = None
-    """Most needle sentences for a relation."""
     target: float = Field(0.2, gt=0, lt=1)
     """Share that needles fill."""
     minimum: float = Field(0.1, gt=0, lt=1)
@@ -59,18 +57,10 @@ class NeedleTriples(Section):
     """Endpoints of generative/endpoints that extract; null takes those of needles/models."""
     extractors: bool = True
     """Score the trained extractors of the corpus (original split), and `systems` that are asked about all texts."""
-    relations: list[Text] | None = Field(None, min_length=1)
-    """Relation names that language models are given; null takes those of the needles."""
     iterations: Count = 0
     """Follow-up calls for each piece."""
     reserve: Number = 800
     """Tokens kept free for an answer."""
-    criteria: Annotated[list[Literal["exact", "partial", "verbalised", "pair"]], Unique] = Field(
-        ["exact", "partial", "verbalised"], min_length=1
-    )
-    """Criteria that enter MINEA of triples."""
-    casefold: bool = False
-    """Compare entities without case under exact and partial."""
     bins: Number = 5
     """Positions that a document is divided into."""
 

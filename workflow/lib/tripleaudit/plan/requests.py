@@ -16,7 +16,7 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.fields import read_rows
 from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import Task, build_task
-from tripleaudit.grescores.judging import judge_requests, split_requests
+from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
 from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
@@ -189,8 +189,8 @@ def _judging(study: Study, clients: Clients) -> Found:
     if judge is None:
         return
     prompts = {
-        "factualness": (load_prompt(judge.factualness_prompt), judge_requests),
-        "granularity": (load_prompt(judge.granularity_prompt), split_requests),
+        "factualness": (load_prompt(judge.factualness_prompt), FACTUALNESS.requests),
+        "granularity": (load_prompt(judge.granularity_prompt), GRANULARITY.requests),
     }
     asked = [(dataset, system) for dataset in gre.datasets for system in gre.asked(dataset).values()]
     for (dataset, system), name in product(asked, gre.judges):
@@ -271,7 +271,7 @@ def _triple_needles(study: Study, clients: Clients) -> Found:
         if not done:
             found = {needle.relation for needle in read_rows(f"{made}/pieces-needles.jsonl", TripleNeedle)}
             limits = Limits(options.iterations, clients(lm).endpoint.context, options.reserve)
-            pieces, relations = load_sentences(f"{made}/pieces.jsonl"), options.relations or sorted(found)
+            pieces, relations = load_sentences(f"{made}/pieces.jsonl"), sorted(found)
             figures = rehearse_triples(pieces, relations, limits, clients(lm), TokenCounter)
         yield _row("triple needles", f"{lm} (extraction)", lm, done, figures)
 
