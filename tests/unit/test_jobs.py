@@ -300,7 +300,6 @@ EDITS = {
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),
     "types of triples": ("protocols/types.py", MORE, SCORED | MADE | {"audit"}),
     "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | {"score_triples"}),
-    "the priors": ("extractors/priors.py", MORE, {"train", "predict", "extract_collection"}),
     "an extractor": ("extractors/casrel.py", MORE, {"train", "predict"}),
     "settings of an extractor": ("extractors/declared/casrel_settings.py", MORE, {"train", "predict"}),
     "noise of entities": ("protocols/noising.py", MORE, {"train", "estimate"}),

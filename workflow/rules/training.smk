@@ -65,13 +65,11 @@ rule predict:
         runtime=growing(60),
     params:
         batch_size=aside(partial(config["prediction"].get, "batch_size")),
-        relation_chunk=aside(TRAININGS.relation_chunk, "extractor"),
         tell=STUDY.tell_options,
         code=of(partial(jobs.extractor_code, "predict"), "extractor"),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
-        "--batch-size {params.batch_size} "
-        "--relation-chunk {params.relation_chunk} --threads {threads} --gpus {resources.gpu} {params.tell} "
+        "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.tell} "
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 

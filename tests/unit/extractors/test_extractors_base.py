@@ -1,6 +1,5 @@
 """Starting, saving, loading and finding extractors, and what each refuses."""
 
-import contextlib
 import json
 import logging
 import shutil
@@ -114,15 +113,6 @@ def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
         load_extractor(tmp_path)
     with pytest.raises(UserError, match="holds a model of type 'bert'"):
         saved_extractor_name(tiny_encoder)
-
-
-@pytest.mark.parametrize(("name", "value"), [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True)])
-def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value):
-    config = json.loads((saved / "config.json").read_text())
-    for given in (not value, value):
-        (saved / "config.json").write_text(json.dumps({**config, name: given}))
-        with contextlib.nullcontext() if given != value else pytest.raises(UserError, match=f"was trained with {name}"):
-            load_extractor(saved)
 
 
 def test_missing_weights_are_refused(saved):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tripleaudit.extractors import formulation
-from tripleaudit.extractors.formulation import Chunks, at_once, cells_at_once, half_precision, on_device, products
+from tripleaudit.extractors.formulation import at_once, cells_at_once, half_precision, on_device, products
 
 GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
 
@@ -50,13 +50,6 @@ def test_precision(monkeypatch, device, able, wanted, bf16, tf32):
         assert matmul.allow_tf32 is tf32
         raise KeyError
     assert matmul.allow_tf32 == "before"
-
-
-def test_chunks_are_few_and_equal():
-    chunks = Chunks(limit=4)
-    assert [chunks.size(10, fitting) for fitting in (100, 3, 0)] == [4, 3, 1]
-    assert chunks.largest == 4
-    assert Chunks().size(10, 100) == 10
 
 
 def test_a_cpu_scores_as_many_candidates_at_once_as_its_caches_like_and_a_gpu_as_fit(monkeypatch):

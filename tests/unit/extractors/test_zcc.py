@@ -70,7 +70,7 @@ def test_loss_is_the_mean_over_sentences_and_outputs(tiny_encoder, head):
     logits = hidden @ model.classifier.weight.T + model.classifier.bias
     expected = (F.softplus(logits) - labels * logits).mean()
     torch.testing.assert_close(output.loss, expected, rtol=0, atol=1e-10)
-    assert output.scores["logits"].shape == labels.shape
+    assert output.logits.shape == labels.shape
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -7,10 +7,9 @@ from support.extractors import build, toy_sentences
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.formulation import Chunks
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice, peak_mb
-from tripleaudit.training.data import Collator, TrainingSentences
+from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor
 
@@ -25,10 +24,10 @@ def failing(error, **options):
 
 def test_a_gpu_without_memory():
     with pytest.raises(UserError) as caught:
-        failing(torch.OutOfMemoryError(GPU), keep=True, chunk=lambda: 216)
+        failing(torch.OutOfMemoryError(GPU), keep=True)
     assert str(caught.value) == (
         "training ran out of GPU memory at batch_size: 8 (it asked for 2.50 GiB more); try batch_size: 4 with "
-        "accumulation: 2 (the same optimiser step), or relation_chunk: 108"
+        "accumulation: 2 (the same optimiser step)"
     )
 
 
@@ -75,16 +74,16 @@ def test_a_gpu_that_another_program_fills_ends_a_training_in_one_sentence(
 def test_a_batch_that_was_halved_already_is_not_made_smaller():
     """On a GPU predictions go down to one sentence at a time, whatever the batch size says."""
     with pytest.raises(UserError) as caught:
-        failing(torch.OutOfMemoryError(GPU), batch_size=None, chunk=lambda: 216)
+        failing(torch.OutOfMemoryError(GPU), batch_size=None)
     assert str(caught.value) == (
-        "training ran out of GPU memory even with a single sentence (it asked for 2.50 GiB more); try "
-        "relation_chunk: 108"
+        "training ran out of GPU memory even with a single sentence (it asked for 2.50 GiB more); try a "
+        "smaller encoder, shorter sentences (max_length) or a device with more memory"
     )
 
 
 def test_nothing_left_to_make_smaller():
     with pytest.raises(UserError, match="at batch_size: 1; try a smaller encoder"):
-        failing(MemoryError(), batch_size=1, chunk=lambda: 1)
+        failing(MemoryError(), batch_size=1)
 
 
 def test_other_errors_pass():
@@ -115,26 +114,10 @@ def test_a_training_and_a_validation_without_memory(tiny_encoder, tmp_path, monk
     model.forward = fails
     with pytest.raises(UserError) as caught:
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "b")
-    assert "try batch_size: 2 with accumulation: 2 (the same optimiser step), or relation_chunk: " in str(caught.value)
+    assert "try batch_size: 2 with accumulation: 2 (the same optimiser step)" in str(caught.value)
     settings = TrainingSettings(epochs=1, batch_size=10 * len(dataset))  # half of that would still be all there is
     with pytest.raises(UserError, match=f"at batch_size: {len(dataset)}.*; try batch_size: {len(dataset) // 2} with"):
         train_extractor(model, dataset, settings, seed=1, folder=tmp_path / "c")
-
-
-@pytest.mark.parametrize("formulation", ["", "device"])
-def test_relations_in_smaller_chunks_change_nothing_but_rounding(tiny_encoder, monkeypatch, formulation):
-    monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    model = build(TPLinker, tiny_encoder).double()
-    examples = TrainingSentences(toy_sentences(), model)
-    collator = Collator(TPLinker, model.config, model.aligner.pad_id, 0, static=8 if formulation else 0)
-    batch = collator([examples[0, number] for number in range(len(examples))])
-    if formulation:
-        batch |= {name: torch.tensor(value) for name, value in model.schedule(0).items()}
-    whole = model(**batch).loss.item()
-    assert model.chunks.largest > 2
-    model.chunks = Chunks(2)
-    assert model(**batch).loss.item() == pytest.approx(whole, rel=1e-9)
-    assert model.chunks.largest == 2
 
 
 def test_the_allocator_of_this_machine_is_understood():

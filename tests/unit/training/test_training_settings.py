@@ -11,7 +11,7 @@ from tripleaudit.training.settings import TrainingSettings, deciding
 
 def test_what_is_not_asked_for_is_off() -> None:
     settings = TrainingSettings()
-    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "workers", "relation_chunk", "save_every")
+    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "workers", "save_every")
     assert {name: getattr(settings, name) for name in off} == dict.fromkeys(off, 0)
     one = ("accumulation", "evaluate_every", "evaluate_from")
     assert {name: getattr(settings, name) for name in one} == dict.fromkeys(one, 1)

@@ -30,9 +30,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batch-size", type=NUMBER, default=32, help="sentences at a time (default: 32)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     add_gpus(parser)
-    parser.add_argument(
-        "--relation-chunk", type=Whole(), default=0, metavar="N", help="relations scored at once, if memory is short"
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,13 +64,10 @@ def _predict(args: argparse.Namespace) -> int:
 
     set_up(args.threads)
     model = load_extractor(args.model)
-    model.chunks.limit = args.relation_chunk
     gate = load_gate(args.gate) if args.gate else None
     with taken(policy(args.gpu, args.gpus)) as device:
         size = None if on_device(device) else args.batch_size
-        with memory.out_of_memory_advice(
-            "prediction", "prediction/batch_size", size, chunk=lambda: model.chunks.largest
-        ):
+        with memory.out_of_memory_advice("prediction", "prediction/batch_size", size):
             for each in filter(None, (model, gate)):
                 each.to(device)
             files = list(zip(args.data, args.out, strict=True))

@@ -5,7 +5,7 @@ See ``docs/extending.md`` for how to add one.
 
 import contextlib
 import functools
-import json
+import math
 import operator
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,9 +34,8 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
+from tripleaudit.extractors.formulation import half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
-from tripleaudit.extractors.priors import start_from_prior
 from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
 
@@ -51,7 +50,6 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
-GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False}  # switches, as all models have them now
 Row = tuple[int, int, int, int, int, float]
 
 
@@ -79,20 +77,20 @@ class ExtractorOutput(ModelOutput):
     """What ``forward`` returns.
 
     Attributes:
-        loss: scalar, or None when no gold triples were given.
+        loss: scalar; None of a classifier that was given no gold triples.
         terms: the named parts of the loss, detached, for logs.
-        scores: the extractor's raw scores (logits) by name, where forward computed them anyway.
+        logits: of a classifier.
     """
 
     loss: Tensor | None = None
     terms: dict[str, Tensor] | None = None
-    scores: dict[str, Tensor] | None = None
+    logits: Tensor | None = None
 
     @classmethod
-    def of(cls, terms: Mapping[str, Tensor], scores: dict[str, Tensor] | None = None) -> "ExtractorOutput":
+    def of(cls, terms: Mapping[str, Tensor]) -> "ExtractorOutput":
         """The output whose loss is the sum of its terms."""
         loss = functools.reduce(operator.add, terms.values())
-        return cls(loss=loss, terms={name: term.detach() for name, term in terms.items()}, scores=scores)
+        return cls(loss=loss, terms={name: term.detach() for name, term in terms.items()})
 
 
 class Extractor(PreTrainedModel):
@@ -113,7 +111,6 @@ class Extractor(PreTrainedModel):
         classes_first: whether classes vary slowest among the outputs that ``sparse_outputs`` names, else fastest.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
-        chunks: how many relations are scored at once, for extractors with large tables.
         types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were learnt.
     """
 
@@ -153,7 +150,6 @@ class Extractor(PreTrainedModel):
             self.encoder.pooler = None
         self.tokenizer = None
         self.step = 0
-        self.chunks = Chunks()
         self._aligner: Aligner | None = None
         self._states: Tensor | None = None
         self.types = type_layer(self.hidden_size, config.entity_types) if config.entity_types else None
@@ -169,11 +165,7 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def collate_targets(
-        cls,
-        config: ExtractorConfig,
-        rows: Sequence[np.ndarray],
-        rngs: Iterable[np.random.Generator],
-        shape: Shape,
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Build further arguments of ``forward`` for a training batch, in the data loader.
 
@@ -188,7 +180,7 @@ class Extractor(PreTrainedModel):
         return {}
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ExtractorOutput:
-        """Score a batch and, given gold triples, compute the loss: the same in a tight batch and in a static one.
+        """Compute the loss of a batch with its gold triples: the same in a tight batch and in a static one.
 
         A class that says ``static = True`` keeps to the rules of a step that is captured once and replayed, wherever
         :func:`formulation.on_device` is true: no look at a value (``item``, ``nonzero``, indexing by a mask, branches),
@@ -332,7 +324,7 @@ class Extractor(PreTrainedModel):
                 folder, config=encoder_config, local_files_only=True, use_safetensors=True, trust_remote_code=False
             )
         except (OSError, ValueError) as error:
-            raise UserError(f"encoder {folder}: cannot be loaded: {str(error).splitlines()[0]}") from error
+            raise UserError(f"encoder {folder}: cannot be loaded: {_first_line(error)}") from error
         own = model.config.to_dict()
         own.pop("_name_or_path", None)
         config = cls.config_class(encoder=own, relations=relations, **settings)
@@ -359,23 +351,15 @@ class Extractor(PreTrainedModel):
             raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
         # weights of another shape are named below, and not by an error of the library
         options = {"use_safetensors": True, "local_files_only": True, "ignore_mismatched_sizes": True, **options}
-        want_info = options.pop("output_loading_info", False)
         try:
             model, info = super().from_pretrained(folder, *args, output_loading_info=True, **options)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:  # a broken file
-            reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-            raise UserError(f"{folder}: cannot be loaded: {reason}") from error
+            raise UserError(f"{folder}: cannot be loaded: {_first_line(error)}") from error
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
-        for name, value in GONE.items():
-            if getattr(model.config, name, value) != value:
-                raise UserError(
-                    f"{folder}: was trained with {name}: {json.dumps(not value)}, which there is no more; expected a "
-                    "model without, or the version that trained it"
-                )
         model.take(_load_tokenizer(Path(folder), config=model.config.encoder))
-        return (model, info) if want_info else model
+        return model
 
     def save_pretrained(self, save_directory: str | Path, *args: Any, **options: Any) -> Any:
         """Save configuration, weights (safetensors) and the tokenizer; no path of this machine is kept."""
@@ -468,15 +452,11 @@ class Extractor(PreTrainedModel):
         for subject_start, subject_end, relation, object_start, object_end, score in rows:
             subject = alignment.characters(subject_start, subject_end)
             object_ = alignment.characters(object_start, object_end)
-            if subject and object_:
-                key = (subject, relation, object_)
-                triple = Triple(
-                    Span(*subject, text[slice(*subject)]),
-                    self.config.relations[relation],
-                    Span(*object_, text[slice(*object_)]),
-                    score,
+            if subject and object_ and (subject, relation, object_) not in triples:  # rows come best first
+                spans = (Span(*place, text[slice(*place)]) for place in (subject, object_))
+                triples[subject, relation, object_] = Triple(
+                    next(spans), self.config.relations[relation], *spans, score
                 )
-                triples.setdefault(key, triple)  # rows come best first
         return tuple(triples.values())
 
 
@@ -493,6 +473,31 @@ def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list
         sorted(((*key, score) for key, score in found.items()), key=lambda row: (-row[-1], row[:-1]))
         for found in result
     ]
+
+
+@torch.no_grad()
+def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -> None:
+    """Set biases so that a label is positive with the probability ``prior`` at zero input.
+
+    This is the initialisation of Lin et al. (ICCV 2017, section 3.3). The official ones give every label about the same
+    probability as its contrary; hundreds of steps at a high learning rate then learn that nearly all are negative.
+
+    Args:
+        extractor: an untrained extractor.
+        prior: one probability for all its sparse outputs, or one for each output named; others keep their start.
+    """
+    for name, classes in extractor.settings.sparse_outputs.items():
+        probability = prior.get(name) if isinstance(prior, Mapping) else prior
+        if probability is None:
+            continue
+        odds = math.log(probability / (1 - probability))
+        bias = extractor.get_submodule(name).bias
+        bias.zero_()
+        if classes == 1:
+            bias.fill_(odds)
+        else:
+            none = bias.view(classes, -1)[0] if extractor.classes_first else bias.view(-1, classes)[:, 0]
+            none.fill_(math.log(classes - 1) - odds)
 
 
 def adds_masks(encoder: PreTrainedModel) -> bool:
@@ -530,5 +535,8 @@ def _load_tokenizer(folder: Path, **options: Any):
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:  # the library raises nothing narrower for a broken file
-        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise UserError(f"{folder}: has no usable tokenizer: {reason}") from error
+        raise UserError(f"{folder}: has no usable tokenizer: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -101,19 +101,11 @@ class BiRTE(Extractor):
         }
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        triples: Tensor | None = None,
-        **targets: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         a, b, e, pooled = self.represent(input_ids, attention_mask)
-        subject, object_ = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
-        scores = {"subject": subject, "object": object_}
-        if triples is None:
-            return ExtractorOutput(scores=scores)
+        subjects, objects = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
         present = targets["present"]
         folded = self.object_given_subject.weight * span_mean(a, targets["given_subject"])[:, None]  # [B, 2, H]
         objects_given = (folded @ b.mT).mT + self.object_given_subject(pooled)[:, None]  # [B, L, 2]
@@ -123,13 +115,13 @@ class BiRTE(Extractor):
         pairs = span_mean(e, targets["pair_subject"]), span_mean(e, targets["pair_object"])
         relations = self.relation_logits(*pairs)
         terms = {  # means over start and end, over tokens, over relations
-            "subject": mean_bce(subject, gold["subject"], attention_mask, 2),
-            "object": mean_bce(object_, gold["object"], attention_mask, 2),
+            "subject": mean_bce(subjects, gold["subject"], attention_mask, 2),
+            "object": mean_bce(objects, gold["object"], attention_mask, 2),
             "object_given_subject": mean_bce(objects_given, gold["object_given_subject"], valid, 2),
             "subject_given_object": mean_bce(subjects_given, gold["subject_given_object"], valid, 2),
             "relation": mean_bce(relations, gold["relation"], present, relations.shape[1]),
         }
-        return ExtractorOutput.of(terms, scores)
+        return ExtractorOutput.of(terms)
 
     def relation_logits(self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None) -> Tensor:
         """Biaffine relation logits.

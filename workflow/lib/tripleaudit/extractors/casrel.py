@@ -42,11 +42,7 @@ class CasRel(Extractor):
 
     @classmethod
     def collate_targets(
-        cls,
-        config: ExtractorConfig,
-        rows: Sequence[np.ndarray],
-        rngs: Iterable[np.random.Generator],
-        shape: Shape,
+        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
     ) -> dict[str, Tensor]:
         """Draw one subject of each sentence and number the positive cells.
 
@@ -73,27 +69,19 @@ class CasRel(Extractor):
         return targets
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        triples: Tensor | None = None,
-        **targets: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
-        subject_logits = self.subject(hidden)
-        if triples is None:
-            return ExtractorOutput(scores={"subject": subject_logits})
         subject, present = targets["subject"], targets["present"]
         if self.config.zero_subject == "random":
             subject, present = _fill_pseudo_subjects(subject, present, targets["draws"], content_mask)
         gold, valid = read_gold(targets), attention_mask * present[:, None]
         terms = {  # sums over the tags of a token, means over the tokens of the sentences that take part
-            "subject": mean_bce(subject_logits, gold["subject"], attention_mask),
+            "subject": mean_bce(self.subject(hidden), gold["subject"], attention_mask),
             "object": mean_bce(self.object_logits(hidden, subject), gold["object"], valid),
         }
-        return ExtractorOutput.of(terms, scores={"subject": subject_logits})
+        return ExtractorOutput.of(terms)
 
     def object_logits(self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None) -> Tensor:
         """Object head and tail logits for one subject per row.

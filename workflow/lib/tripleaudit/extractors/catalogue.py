@@ -7,6 +7,7 @@ needs their names and settings only: a class is named here and imported when it 
 from typing import Any, Final
 
 from tripleaudit.descriptors import ExtractorSpec
+from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.declared.birte_settings import BiRTESettings
 from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
 from tripleaudit.extractors.declared.grte_settings import GRTESettings
@@ -19,68 +20,43 @@ from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
 from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
 from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 
-SETTINGS: Final = {
-    "CasRel": CasRelSettings,
-    "TPLinker": TPLinkerSettings,
-    "TDEER": TDEERSettings,
-    "PRGC": PRGCSettings,
-    "GRTE": GRTESettings,
-    "PFN": PFNSettings,
-    "OneRel": OneRelSettings,
-    "BiRTE": BiRTESettings,
-    "PtrNet": PtrNetSettings,
-    "UniRel": UniRelSettings,
-    "ZCC": ZCCSettings,
-}
 
-
-def _of(kind: str, order: float, rte_order: float = 0, cardinality_order: float = 0, **options: Any) -> ExtractorSpec:
+def _of(settings: type[ExtractorSettings], order: float, rte: float = 0, cardinality: float = 0, **options: Any):
     """The descriptor of a class of this package, with its places in the tables of both papers."""
+    kind = settings.__name__.removesuffix("Settings")
     return ExtractorSpec(
         **{"name": kind.lower(), "label": kind, "reported": kind, **options},
         model=f"tripleaudit.extractors.{kind.lower()}:{kind}",
-        settings=SETTINGS[kind],
+        settings=settings,
         order=order,
-        rte_order=rte_order or order,
-        cardinality_order=cardinality_order or order,
+        rte_order=rte or order,
+        cardinality_order=cardinality or order,
     )
 
 
 EXTRACTORS: Final = (
-    _of("CasRel", 1, 1, 7),
-    _of("TPLinker", 2, 2, 8),
-    _of("TDEER", 3, 6, 3),
-    _of("PRGC", 4, 3, 4),
-    _of("GRTE", 5, 7, 5),
-    _of("PFN", 6, 9, 9),
-    _of("OneRel", 7, 4, 1),
-    _of("BiRTE", 8, 5, 2),
-    _of("PtrNet", 9, 8, 6),
+    _of(CasRelSettings, 1, 1, 7),
+    _of(TPLinkerSettings, 2, 2, 8),
+    _of(TDEERSettings, 3, 6, 3),
+    _of(PRGCSettings, 4, 3, 4),
+    _of(GRTESettings, 5, 7, 5),
+    _of(PFNSettings, 6, 9, 9),
+    _of(OneRelSettings, 7, 4, 1),
+    _of(BiRTESettings, 8, 5, 2),
+    _of(PtrNetSettings, 9, 8, 6),
 )
-UNIREL: Final = _of("UniRel", 9.5, 10.9, 10.9, told=True, reported="")
-PFN_STAR: Final = _of(
-    "PFN",
-    10,
-    name="pfn-star",
-    base="pfn",
-    label="PFN*",
-    fields={"entities": "last_word"},
-    training={"matching": "partial-last"},
-)
-DROP_ZERO: Final = tuple(  # as the authors do; the paper's rows of the two are such trainings
-    _of(
-        kind,
-        order,
-        name=f"{kind.lower()}-drop-zero",
-        base=kind.lower(),
-        label=f"{kind}, trained NZ only",
-        fields={"drop_zero": True},
-    )
-    for order, kind in ((10.25, "TDEER"), (10.5, "CasRel"))
+UNIREL: Final = _of(UniRelSettings, 9.5, 10.9, 10.9, told=True, reported="")
+LAST_WORD: Final = {"fields": {"entities": "last_word"}, "training": {"matching": "partial-last"}}
+PFN_STAR: Final = _of(PFNSettings, 10, name="pfn-star", base="pfn", label="PFN*", **LAST_WORD)
+# without sentences of zero triples, as the authors train; the papers' rows of the two are such trainings
+NZ_ONLY: Final = {"fields": {"drop_zero": True}}
+DROP_ZERO: Final = (
+    _of(TDEERSettings, 10.25, name="tdeer-drop-zero", base="tdeer", label="TDEER, trained NZ only", **NZ_ONLY),
+    _of(CasRelSettings, 10.5, name="casrel-drop-zero", base="casrel", label="CasRel, trained NZ only", **NZ_ONLY),
 )
 CLASSIFIERS: Final = tuple(
     _of(
-        "ZCC",
+        ZCCSettings,
         order,
         name=f"zcc-{head}",
         base="zcc",

@@ -51,6 +51,6 @@ def _log_odds(classifier: Extractor, texts: Sequence[str], batch_size: int) -> d
     with classifier.predicting():
         for whole in prepared(classifier, list(dict.fromkeys(texts)), None, batch_size):
             for batch, output in within_memory(whole, classifier.device, lambda tensors: classifier(**tensors)):
-                logits = output.scores["logits"].amax(dim=1).tolist()  # [B]
+                logits = output.logits.amax(dim=1).tolist()  # [B]
                 found |= zip(batch.texts, logits, strict=True)
     return found

@@ -9,7 +9,6 @@ a CPU, for tests and counts.
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -48,26 +47,6 @@ def cells_at_once(device: torch.device) -> int:
 def at_once(device: torch.device, each: int, cells: int) -> int:
     """How many candidates of ``each`` numbers a prediction scores together, where a CPU holds ``cells`` numbers."""
     return max(1, (max(cells, cells_at_once(device)) if on_device(device) else cells) // max(1, each))
-
-
-@dataclass
-class Chunks:
-    """How many columns (relations) of a table an extractor scores at once.
-
-    Attributes:
-        limit: the most, as the user asks for; 0 for as many as fit.
-        largest: the most so far.
-    """
-
-    limit: int = 0
-    largest: int = 0
-
-    def size(self, columns: int, fitting: int) -> int:
-        """Columns of a chunk: the fewest chunks of equal size (but for the last) of which ``fitting`` columns fit."""
-        chunks = -(-columns // max(1, min(columns, fitting, self.limit or columns)))
-        size = -(-columns // chunks)
-        self.largest = max(self.largest, size)
-        return size
 
 
 def half_precision(device: torch.device, wanted: bool) -> bool:

@@ -48,17 +48,10 @@ class GRTE(Extractor):
         self.post_init()
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        cells: Tensor | None = None,
-        **_: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, cells: Tensor, **_: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the official sum over cells."""
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        if cells is None:
-            return ExtractorOutput(scores={"subject": subject, "object": object_})
         loss = self.tables(subject, object_, content_mask).loss(cells)[0]
         return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
 
@@ -73,7 +66,7 @@ class GRTE(Extractor):
         """The tables of all relations from subject and object features [B, L, H]; their weight is [8, R, H]."""
         shape = LABELS, len(self.config.relations)
         weight, bias = self.table.weight.view(*shape, -1), self.table.bias.view(shape)
-        return Table(subject, object_, weight, bias, features, mask, self.chunks)
+        return Table(subject, object_, weight, bias, features, mask)
 
     def token_features(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         """Subject and object features [B, L, H] of the last round."""
@@ -84,7 +77,7 @@ class GRTE(Extractor):
         seen, content = attention_mask.bool(), content_mask.bool()
         memory, mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         for _ in range(self.config.rounds - 1):
-            rows, columns = table_maxima(subject, object_, self.table, seen, content, self.chunks)
+            rows, columns = table_maxima(subject, object_, self.table, seen, content)
             summary = torch.cat([self.subject_summary(rows), self.object_summary(columns)])
             more = self.refine(summary, memory, mask)
             subject, object_ = subject + more[: len(hidden)], object_ + more[len(hidden) :]

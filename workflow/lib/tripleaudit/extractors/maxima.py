@@ -14,9 +14,9 @@ from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors import padded
 from tripleaudit.extractors.batches import joined
-from tripleaudit.extractors.formulation import Chunks, on_device
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Block, Plan, plan, spans_of
+from tripleaudit.extractors.pairs import Block, column_chunks, plan, spans_of
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def features(left: Tensor, right: Tensor) -> Tensor:
 
 
 def table_maxima(
-    subject: Tensor, object_: Tensor, table: nn.Linear, valid: Tensor, pooled: Tensor, chunks: Chunks | None = None
+    subject: Tensor, object_: Tensor, table: nn.Linear, valid: Tensor, pooled: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i.
 
@@ -34,7 +34,6 @@ def table_maxima(
         table: ``W`` [C, H] and ``b`` [C].
         valid: [B, L] bool, the positions that get maxima; 0 elsewhere.
         pooled: [B, L] bool, those over which maxima run, among the valid ones; 0 in sentences without any.
-        chunks: how many columns are scored at once.
 
     Returns:
         row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
@@ -43,11 +42,10 @@ def table_maxima(
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, table.weight))
     with torch.autocast(subject.device.type, enabled=False):
         if on_device(subject):
-            pairs = padded.Pairs(valid, chunks)
-            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, pairs, need)
+            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, padded.Pairs(valid), need)
         else:
-            spans = spans_of(valid), spans_of(pooled)
-            rows, columns = _TableMaxima.apply(subject, object_, weight, *spans, chunks, need)
+            blocks = list(_squares(plan(spans_of(valid)), spans_of(pooled)))
+            rows, columns = _TableMaxima.apply(subject, object_, weight, blocks, need)
     shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias  # moves a column's cells alike
     return rows + shift, columns + shift
 
@@ -102,40 +100,39 @@ class _PaddedMaxima(torch.autograd.Function):
 
 class _TableMaxima(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, subject, object_, weight, valid, pooled, chunks, need):
+    def forward(ctx, subject, object_, weight, blocks, need):
         sizes = *subject.shape[:2], len(weight)
         rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
         if need:  # place of each maximum
             row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
             column_at = torch.zeros_like(row_at)
-        table = plan(valid, chunks)
-        for block, (first, last) in _squares(table, pooled):
+        for block, (first, last) in blocks:
             s, top, bottom = block.sentence, block.top, block.bottom
             x = block.join(features, subject[s, top:bottom], object_[s, block.first : block.stop])
             low, high = max(top, first), min(bottom, last)  # rows of the block over which columns are pooled
-            for start, stop in table.column_chunks(block.pairs, 1, len(weight)):
-                z = (x @ weight[start:stop].T).view(bottom - top, block.stop - block.first, -1)
+            for chunk in column_chunks(block, 1, len(weight)):
+                z = (x @ weight[chunk].T).view(bottom - top, block.stop - block.first, -1)
                 across = z[:, first - block.first : last - block.first]
                 down = z[low - top : max(low, high) - top]
-                into = columns[s, block.first : block.stop, start:stop]
+                into = columns[s, block.first : block.stop, chunk]
                 if need:
                     best, at = _largest(across, 1)
-                    rows[s, top:bottom, start:stop] = best
-                    row_at[s, top:bottom, start:stop] = at.add_(first)
+                    rows[s, top:bottom, chunk] = best
+                    row_at[s, top:bottom, chunk] = at.add_(first)
                     if high > low:
                         best, at = _largest(down, 0)
-                        place = column_at[s, block.first : block.stop, start:stop]
+                        place = column_at[s, block.first : block.stop, chunk]
                         better = torch.ones_like(best, dtype=torch.bool) if low == first else best > into
                         into.copy_(torch.where(better, best, into))
                         place.copy_(torch.where(better, at.add_(low), place))
                 else:
-                    rows[s, top:bottom, start:stop] = across.amax(dim=1)
+                    rows[s, top:bottom, chunk] = across.amax(dim=1)
                     if high > low:
                         best = down.amax(dim=0)
                         into.copy_(best if low == first else torch.maximum(best, into))
         if need:
             ctx.save_for_backward(subject, object_, weight, row_at, column_at)
-            ctx.plan = table, pooled
+            ctx.blocks = blocks
         return rows, columns
 
     @staticmethod
@@ -144,7 +141,7 @@ class _TableMaxima(torch.autograd.Function):
         subject, object_, weight, row_at, column_at = ctx.saved_tensors
         d_subject, d_object = torch.zeros_like(subject), torch.zeros_like(object_)
         d_weight = torch.zeros_like(weight, dtype=raise_precision(weight[:0]).dtype)
-        for block, _ in _squares(*ctx.plan):
+        for block, _ in ctx.blocks:
             s, top, bottom = block.sentence, block.top, block.bottom
             across, down = slice(top, bottom), slice(block.first, block.stop)
             with torch.enable_grad():
@@ -164,14 +161,14 @@ class _TableMaxima(torch.autograd.Function):
                 ]
             )
             dx = torch.zeros_like(x)
-            for start, stop in ctx.plan[0].column_chunks(block.pairs, 1, len(weight)):
-                more, dw = _sparse_products(x, weight[start:stop], pairs[:, start:stop], grads[:, start:stop])
-                d_weight[start:stop] += dw
+            for chunk in column_chunks(block, 1, len(weight)):
+                more, dw = _sparse_products(x, weight[chunk], pairs[:, chunk], grads[:, chunk])
+                d_weight[chunk] += dw
                 dx += more
             da, db = torch.autograd.grad(graph, (a, b), dx)
             d_subject[s, across] += da
             d_object[s, down] += db
-        return d_subject, d_object, d_weight.to(weight.dtype), *[None] * 4
+        return d_subject, d_object, d_weight.to(weight.dtype), None, None
 
 
 def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
@@ -209,8 +206,8 @@ def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) ->
     return dx, dw
 
 
-def _squares(table: Plan, pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
+def _squares(blocks: Sequence[Block], pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
     """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
-    for block in table.blocks:
+    for block in blocks:
         if pooled[block.sentence][0] < pooled[block.sentence][1]:
             yield block, pooled[block.sentence]

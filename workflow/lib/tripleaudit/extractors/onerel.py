@@ -51,20 +51,16 @@ class OneRel(Extractor):
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
         weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
-        return Table(left, right, weight, bias, self.features, mask, self.chunks)
+        return Table(left, right, weight, bias, self.features, mask)
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor | None = None, **_: Tensor
-    ) -> ExtractorOutput:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations of cross-entropies.
 
         Args:
             cells: [n, 6], the gold tags of :meth:`collate_targets`; every other cell has tag 0.
         """
-        hidden = self.encode(input_ids, attention_mask)
-        if cells is None:
-            return ExtractorOutput(scores={"hidden": hidden})
-        table = self.table(dropped(hidden, self.config.hidden_dropout, self.training), attention_mask)
+        hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
+        table = self.table(hidden, attention_mask)
         loss = table.loss(cells)[0] / table.pairs
         return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.batches import joined, slices
-from tripleaudit.extractors.formulation import Chunks, cells_at_once
+from tripleaudit.extractors.formulation import cells_at_once
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.pairs import MOST_CELLS, Cells, Features, most_certain
 
@@ -30,11 +30,10 @@ class Pairs:
     Args:
         mask: [B, L] bool, the tokens that take part.
         upper: keep the upper triangle alone.
-        chunks: how many columns are scored at once.
     """
 
-    def __init__(self, mask: Tensor, chunks: Chunks | None = None, *, upper: bool = False):
-        self.mask, self.chunks, self.upper = mask, chunks or Chunks(), upper
+    def __init__(self, mask: Tensor, *, upper: bool = False):
+        self.mask, self.upper = mask, upper
         self.batch, self.length = mask.shape
         self.count = number_of_pairs(self.length, upper)  # P, of a sentence
         if upper:
@@ -81,8 +80,8 @@ class Pairs:
     def blocks(self, classes: int, columns: int) -> tuple[list[slice], list[slice]]:
         """Blocks of sentences and blocks of columns, so that no block has more logits than fit."""
         most = max(1, cells_at_once(self.mask.device) // (self.count * classes))
-        size = self.chunks.size(columns, most)
-        return list(slices(self.batch, most // size)), list(slices(columns, size))
+        chunks = list(slices(columns, most))
+        return list(slices(self.batch, most // chunks[0].stop)), chunks
 
 
 def number_of_pairs(length: int, upper: bool = False) -> int:

@@ -5,11 +5,10 @@ one chunk of logits exists at a time. Logits lie class-major, ``[classes, column
 few classes then run over whole contiguous slabs.
 
 The loss computes its own gradient in the forward pass, where the logits are at hand: three matrix products for each
-chunk, nothing is computed twice and nothing is kept but sums. The results are those of the dense formulas. Decoding
-on a CPU computes logits only for the pairs that :mod:`tripleaudit.extractors.screen` lets through.
+chunk, nothing is computed twice and nothing is kept but sums. The results are those of the dense formulas.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors import screen
-from tripleaudit.extractors.formulation import Chunks
+from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.losses import last_written, raise_precision
 
 if TYPE_CHECKING:
@@ -78,30 +76,7 @@ def spans_of(mask: Tensor) -> list[tuple[int, int]]:
     return [tuple(each) for each in torch.stack([start, start + count], dim=1).tolist()]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The blocks of a table, and how many columns of it are scored at once."""
-
-    blocks: Sequence[Block]
-    chunks: Chunks
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs, at least 1."""
-        return max(1, sum(block.pairs for block in self.blocks))
-
-    def chunk_size(self, pairs: int, classes: int, columns: int) -> int:
-        """Columns of a chunk for this many pairs."""
-        return self.chunks.size(columns, LOGITS_AT_ONCE // max(1, classes * pairs))
-
-    def column_chunks(self, pairs: int, classes: int, columns: int) -> Iterator[tuple[int, int]]:
-        """Cut columns into chunks of equal size (but for the last one)."""
-        size = self.chunk_size(pairs, classes, columns)
-        for start in range(0, columns, size):
-            yield start, min(columns, start + size)
-
-
-def plan(spans: Sequence[tuple[int, int]], chunks: Chunks | None = None, *, upper: bool = False) -> Plan:
+def plan(spans: Iterable[tuple[int, int]], *, upper: bool = False) -> list[Block]:
     """Cut the pairs of sentences, of which (start, stop) take part, into blocks."""
     blocks = []
     for sentence, (start, stop) in enumerate(spans):
@@ -110,7 +85,12 @@ def plan(spans: Sequence[tuple[int, int]], chunks: Chunks | None = None, *, uppe
             Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper)
             for top in range(start, stop, step)
         ]
-    return Plan(blocks, chunks or Chunks())
+    return blocks
+
+
+def column_chunks(block: Block, classes: int, columns: int) -> Iterator[slice]:
+    """Cut the columns of a block's table into chunks."""
+    return slices(columns, LOGITS_AT_ONCE // (classes * block.pairs))
 
 
 def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -160,15 +140,14 @@ def cell_loss(table: "Table", cells: Tensor, scale: Tensor | None) -> tuple[Tens
     """See :meth:`tables.Table.loss`."""
     cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
     parts = table.left, table.right, table.weight, table.bias, table.features, table.walk
-    return _CellLoss.apply(*parts, Cells(*cells[:, :5].unbind(1)), scale, table.learns)
+    return _CellLoss.apply(*parts, cells, scale, table.learns)
 
 
 class _CellLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, left, right, weight, bias, features, plan, cells, scale, need):
+    def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
         classes, columns, _ = weight.shape
         device, dtype = left.device, left.dtype
-        parts = _sort_cells(cells, plan, classes - 1, columns, left.shape[1])
         # logits relative to class 0, whose own are 0: one class less to compute
         weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
         exact = raise_precision(left[:0]).dtype
@@ -177,33 +156,31 @@ class _CellLoss(torch.autograd.Function):
         if need:
             d_left, d_right = torch.zeros_like(left, dtype=exact), torch.zeros_like(right, dtype=exact)
             d_weight, d_bias = torch.zeros_like(weight, dtype=exact), torch.zeros_like(bias, dtype=exact)
-        for block in plan.blocks:
+        for block in blocks:
             rows = (block.sentence, slice(block.top, block.bottom))
             cols = (block.sentence, slice(block.first, block.stop))
             with torch.set_grad_enabled(need):
                 a, b = left[rows].detach().requires_grad_(need), right[cols].detach().requires_grad_(need)
                 graph = block.join(features, a, b)
             x = graph.detach()
-            dx = None
-            for start, stop in plan.column_chunks(block.pairs, classes - 1, columns):
-                w = weight_[:, start:stop].reshape(-1, weight.shape[-1])
-                z = chunk_logits(x, weight_[:, start:stop], bias_[:, start:stop])
-                pair, column, class_ = next(parts)
-                if len(pair):
-                    column = column - start
-                    losses.index_add_(0, column + start, -z[class_ - 1, column, pair])
+            dx, gold = None, _within(cells, block)
+            for chunk in column_chunks(block, classes - 1, columns):
+                w = weight_[:, chunk].reshape(-1, weight.shape[-1])
+                z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
+                pair, column, class_ = gold[(gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)].unbind(1)
+                at = class_ - 1, column - chunk.start, pair
+                losses.index_add_(0, column, -z[at])
                 total = _softmax(z)  # from here on the gradient: softmax minus labels
-                losses[start:stop] += total.sum(dim=-1)
+                losses[chunk] += total.sum(dim=-1)
                 if not need:
                     continue
-                if len(pair):
-                    z[class_ - 1, column, pair] -= 1
+                z[at] -= 1
                 if scale is not None:
-                    z *= factors[start:stop, None]
+                    z *= factors[chunk, None]
                 flat = z.view(-1, len(x))
-                d_bias[1:, start:stop] += flat.sum(dim=-1).view(classes - 1, -1)
+                d_bias[1:, chunk] += flat.sum(dim=-1).view(classes - 1, -1)
                 flat = flat.to(dtype)
-                d_weight[1:, start:stop] += (flat @ x).view(classes - 1, stop - start, -1)
+                d_weight[1:, chunk] += (flat @ x).view(classes - 1, -1, x.shape[1])
                 dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
             if need:
                 da, db = torch.autograd.grad(graph, (a, b), dx)
@@ -232,75 +209,33 @@ def _softmax(z: Tensor) -> Tensor:
     return total.log_().add_(top)
 
 
-def _sort_cells(cells: Cells, plan: Plan, classes: int, columns: int, length: int):
-    """Yield (pair number in the block, table column, class) of the cells of every chunk of every block, in order."""
-    device = cells.sentence.device
-    sizes = [plan.chunk_size(block.pairs, classes, columns) for block in plan.blocks]
-    chunks = [-(-columns // size) for size in sizes]
-    total = sum(chunks)
-    if not len(cells):
-        empty = cells.sentence
-        yield from ((empty, empty, empty) for _ in range(total))
-        return
-    owner: dict[int, list[int]] = {}
-    for number, block in enumerate(plan.blocks):
-        owner.setdefault(block.sentence, [0] * length)[block.top : block.bottom] = [number] * (block.bottom - block.top)
-    nothing = [0] * length
-    of_row = torch.tensor([owner.get(s, nothing) for s in range(max(owner) + 1)], device=device)
-    facts = [
-        (size, offset, block.top, block.first, block.stop - block.first, block.upper)
-        for size, offset, block in zip(sizes, torch.tensor([0, *chunks]).cumsum(0).tolist(), plan.blocks, strict=False)
-    ]
-    block = of_row[cells.sentence, cells.row]
-    size, offset, top, first, width, upper = torch.tensor(facts, device=device)[block].unbind(1)
-    row, column = cells.row - top, cells.column - first
-    pair = row * width + column - upper * (row * (row + 1) // 2)
-    chunk = offset + cells.relation // size
-    order = torch.argsort(chunk, stable=True)
-    counts = torch.bincount(chunk, minlength=total).tolist()
-    yield from zip(
-        pair[order].split(counts), cells.relation[order].split(counts), cells.classes[order].split(counts), strict=True
-    )
+def _within(cells: Tensor, block: Block) -> Tensor:
+    """Those of cells [n, 6] that lie in a block: number of the pair there, column of the table and class, [m, 3]."""
+    sentence, row, column, relation, class_, _ = cells.unbind(1)
+    here = (sentence == block.sentence) & (row >= block.top) & (row < block.bottom)
+    row, column = row - block.top, column - block.first
+    pair = row * (block.stop - block.first) + column - block.upper * (row * (row + 1) // 2)
+    return torch.stack([pair, relation, class_], dim=1)[here]
 
 
 def find_cells(table: "Table") -> Cells:
     """See :meth:`tables.Table.cells`."""
-    left, right, features, plan = table.left, table.right, table.features, table.walk
-    classes, columns, _ = table.weight.shape
+    left, right = table.left, table.right
     weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
-    device = left.device
-    none = torch.zeros(0, dtype=torch.long, device=device)
     found: dict[int, list[Cells]] = {}
-    sieve = screen.Screen(weight, bias) if screen.available() else None
-    for block in _portions(plan.blocks) if sieve else plan.blocks:
-        a = left[block.sentence, block.top : block.bottom]
-        b = right[block.sentence, block.first : block.stop]
-        x = block.join(features, a, b)
-        row, column = block.indices(device)
-        if sieve is not None:
-            kept = sieve.pairs(x)
-            row, column = row[kept], column[kept]
-            x = features(a[row - block.top], b[column - block.first])
-        if not len(x):
-            continue
-        for start, stop in plan.column_chunks(len(x), classes, columns):
-            z = chunk_logits(x, weight[:, start:stop], bias[:, start:stop])
+    for block in table.walk:
+        s = block.sentence
+        x = block.join(table.features, left[s, block.top : block.bottom], right[s, block.first : block.stop])
+        row, column = block.indices(left.device)
+        for chunk in column_chunks(block, *bias.shape):
+            z = chunk_logits(x, weight[:, chunk], bias[:, chunk])
             relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
             scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
-            sentence = torch.full_like(pair, block.sentence)
-            part = Cells(sentence, row[pair], column[pair], relation + start, class_, scores)
-            found.setdefault(block.sentence, []).append(most_certain(part, len(left)))
+            part = Cells(torch.full_like(pair, s), row[pair], column[pair], relation + chunk.start, class_, scores)
+            found.setdefault(s, []).append(most_certain(part, len(left)))
+    none = torch.zeros(0, dtype=torch.long, device=left.device)
     parts = [most_certain(join_cells(each), len(left)) for each in found.values()]
-    return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=device))
-
-
-def _portions(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Cut blocks into those that the screen takes at a time."""
-    for block in blocks:
-        step = max(1, screen.PAIRS_AT_ONCE // (block.stop - block.first))
-        for top in range(block.top, block.bottom, step):
-            bottom = min(block.bottom, top + step)
-            yield Block(block.sentence, top, bottom, top if block.upper else block.first, block.stop, block.upper)
+    return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=left.device))
 
 
 def most_certain(cells: Cells, sentences: int) -> Cells:

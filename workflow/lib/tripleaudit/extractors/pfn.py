@@ -49,14 +49,12 @@ class PFN(Extractor):
         attention_mask: Tensor,
         word_ids: Tensor,
         word_first: Tensor,
-        triples: Tensor | None = None,
+        triples: Tensor,
         valid: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; both tables have valid cells at specials, too."""
         entity, relation = self.features(input_ids, attention_mask)
-        if triples is None:
-            return ExtractorOutput()
         entity_logits = self.entity_out(self._joined(entity, self.entity_norm))[..., 0]  # [B, L, L]
         relation_logits = self.relation_out(self._joined(relation, self.relation_norm))  # [B, L, L, R]
         sentence, label = triples[:, 0], triples[:, 3]

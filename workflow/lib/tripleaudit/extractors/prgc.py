@@ -96,18 +96,11 @@ class PRGC(Extractor):
         }
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        triples: Tensor | None = None,
-        **targets: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`. Specials take no part in any term."""
         hidden = self.encode(input_ids, attention_mask)
         relation = self.relation_logits(hidden, content_mask)
-        if triples is None:
-            return ExtractorOutput(scores={"relation": relation})
         gold, weights, instances = read_gold(targets), targets["weights"], targets["instances"]
         pairs = correspondence(*self.pair_parts(hidden), self.pair, self.config.dropout if self.training else 0.0)
         subject, object_ = self.tag_logits(self.tag_parts(hidden), instances)
@@ -119,7 +112,7 @@ class PRGC(Extractor):
             "subject": tag_term(subject, targets["subject_tags"], valid) / 2,
             "object": tag_term(object_, targets["object_tags"], valid) / 2,
         }
-        return ExtractorOutput.of(terms, scores={"relation": relation})
+        return ExtractorOutput.of(terms)
 
     def relation_logits(self, hidden: Tensor, content_mask: Tensor) -> Tensor:
         """Relation logits [B, R] of the mean over content tokens of hidden [B, L, H]."""

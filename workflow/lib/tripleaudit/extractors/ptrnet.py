@@ -125,13 +125,11 @@ class PtrNet(Extractor):
         attention_mask: Tensor,
         word_ids: Tensor,
         word_first: Tensor,
-        classes: Tensor | None = None,
-        places: Tensor | None = None,
+        classes: Tensor,
+        places: Tensor,
         **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``places`` [B, T, 4] of :meth:`collate_targets`."""
-        if classes is None:
-            return ExtractorOutput()
         writes = classes >= FIRST_RELATION  # [B, T]
         pointers = word_ids.gather(1, places.flatten(1)).view_as(places).masked_fill(~writes[..., None], IGNORED)
         relation_logits, pointer_logits, classes, pointers = self.teach(

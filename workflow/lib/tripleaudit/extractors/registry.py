@@ -48,10 +48,6 @@ def extractor_class(name: str) -> type:
     return _class(spec) if spec.module else _checked(_class(spec), spec.base or spec.name)
 
 
-def _class(spec: ExtractorSpec) -> type:
-    return load_attribute(spec.model, "extractor") if isinstance(spec.model, str) else spec.model
-
-
 def settings_class(name: str) -> type[ExtractorSettings]:
     """Return what an extractor declares, imported only where no descriptor has it (see :class:`ExtractorSettings`).
 
@@ -62,12 +58,14 @@ def settings_class(name: str) -> type[ExtractorSettings]:
         UserError: the name is unknown, or there is no such class.
     """
     spec = ExtractorSpec(name=name, model=name) if ":" in name else _spec_of(name)
-    if spec.settings is not None:
-        return spec.settings
-    found = getattr(_class(spec), "settings", None)
+    found = spec.settings or getattr(_class(spec), "settings", None)
     if found is None:
         raise UserError(f"{spec.model}: declares no settings; expected a subclass of {BASE}")
     return found
+
+
+def _class(spec: ExtractorSpec) -> type:
+    return load_attribute(spec.model, "extractor") if isinstance(spec.model, str) else spec.model
 
 
 def _spec_of(name: str) -> ExtractorSpec:
@@ -78,9 +76,8 @@ def _spec_of(name: str) -> ExtractorSpec:
 def resolve(name: str) -> tuple[type, dict[str, Any]]:
     """Return the class behind a name of a study and the fields of its configuration that the name implies.
 
-    ``zcc-binary`` and ``zcc-mcml`` are the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on
-    the last word of each entity (PFN*), ``casrel-drop-zero`` and ``tdeer-drop-zero`` leave sentences without triples
-    out of training.
+    ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on the last word of each
+    entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out of training.
 
     Raises:
         UserError: the name is unknown.
@@ -98,21 +95,22 @@ def implied_training(name: str) -> dict[str, Any]:
     return dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
 
 
-def register(extractor: type) -> str:
-    """Make an extractor class known under its ``name``; returns the name.
+def register_from(reference: str) -> str:
+    """Load ``path/to/file.py:Class``, make it known under its ``name``, and return that. This runs the file's code.
 
     Raises:
-        UserError: the class is no extractor with a name of its own, or the name is taken.
+        UserError: the file or the class does not exist, it is no extractor with a name of its own, or this is taken.
     """
-    name = vars(_checked(extractor))["name"]
+    extractor = _checked(load_attribute(reference, "extractor"))
+    name = extractor.name
     if name in EXTRACTORS and EXTRACTORS[name].module:
         raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
-    spec = ExtractorSpec(name=name, model=extractor)
-    EXTRACTORS.add(spec, file=sys.modules[extractor.__module__].__file__ or "", replace=True)
+    file = sys.modules[extractor.__module__].__file__ or ""
+    EXTRACTORS.add(ExtractorSpec(name=name, model=extractor), file=file, replace=True)
     return name
 
 
-def _checked(extractor: Any, expected: str = "") -> type:
+def _checked(extractor: Any, expected: str = "") -> Any:
     """Return a class that is an extractor with a name of its own, the expected one.
 
     Raises:
@@ -127,15 +125,6 @@ def _checked(extractor: Any, expected: str = "") -> type:
     if expected and name != expected:
         raise UserError(f"{extractor.__name__} has the name {name!r}, expected {expected!r}")
     return extractor
-
-
-def register_from(reference: str) -> str:
-    """Load ``path/to/file.py:Class``, register the class, and return its name. This runs the file's code.
-
-    Raises:
-        UserError: the file or the class does not exist, or the class is not an extractor.
-    """
-    return register(load_attribute(reference, "extractor"))
 
 
 def saved_extractor_name(folder: str | Path) -> str:

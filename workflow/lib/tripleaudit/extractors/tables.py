@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tripleaudit.extractors import padded, pairs
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.formulation import Chunks, on_device
+from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.pairs import Cells
 
 
@@ -30,7 +30,6 @@ class Table:
         bias: [C, G].
         features: maps [..., D] and [..., D], which broadcast, to the features [..., D] of pairs.
         mask: [B, L], 1 for the tokens that take part, one run in each sentence.
-        chunks: how many columns are scored at once.
         upper: only pairs with i <= j.
     """
 
@@ -40,15 +39,14 @@ class Table:
     bias: Tensor
     features: Callable[[Tensor, Tensor], Tensor]
     mask: Tensor
-    chunks: Chunks | None = None
     upper: bool = False
 
     @functools.cached_property
     def walk(self) -> Any:
-        """How the pairs are gone through: a :class:`padded.Pairs` or a :class:`pairs.Plan`."""
+        """How the pairs are gone through: :class:`padded.Pairs`, or a list of :class:`pairs.Block`."""
         if on_device(self.left):
-            return padded.Pairs(self.mask.bool(), self.chunks, upper=self.upper)
-        return pairs.plan(pairs.spans_of(self.mask), self.chunks, upper=self.upper)
+            return padded.Pairs(self.mask.bool(), upper=self.upper)
+        return pairs.plan(pairs.spans_of(self.mask), upper=self.upper)
 
     @property
     def learns(self) -> bool:
@@ -59,7 +57,7 @@ class Table:
     @property
     def pairs(self) -> Tensor | int:
         """Number of pairs, at least 1."""
-        return self.walk.pairs
+        return self.walk.pairs if on_device(self.left) else max(1, sum(block.pairs for block in self.walk))
 
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold cells.

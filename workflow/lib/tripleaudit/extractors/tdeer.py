@@ -103,19 +103,11 @@ class TDEER(Extractor):
         }
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        triples: Tensor | None = None,
-        **targets: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
         heads, tails, relation = self.heads(hidden), self.tails(hidden), self.relation(hidden[:, 0])
-        scores = {"heads": heads, "tails": tails, "relation": relation}
-        if triples is None:
-            return ExtractorOutput(scores=scores)
         gold, weights = read_gold(targets), targets["weights"]
         sentence, relation_id, count = targets["instances"].unbind(1)
         objects = self.object_logits(hidden, attention_mask, sentence, targets["subjects"], relation_id)
@@ -126,7 +118,7 @@ class TDEER(Extractor):
             "relation": mean_bce(relation, gold["relation"], weights, relation.shape[1]),
             "object": self.config.translation_weight * mean_bce(objects, gold["object"], own_tokens),
         }
-        return ExtractorOutput.of(terms, scores)
+        return ExtractorOutput.of(terms)
 
     def object_logits(
         self,

@@ -45,14 +45,12 @@ class TPLinker(Extractor):
         input_ids: Tensor,
         attention_mask: Tensor,
         content_mask: Tensor,
-        cells: Tensor | None = None,
+        cells: Tensor,
         entity_weight: Tensor | None = None,
         link_weight: Tensor | None = None,
         **_: Tensor,
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the weights are those of :meth:`loss_weights`, the current ones by default."""
-        if cells is None:
-            return ExtractorOutput(scores={"hidden": self.encode(input_ids, attention_mask)})
         if self.config.padded_cells:
             extra = max(0, self.config.max_length - input_ids.shape[1])
             input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
@@ -93,7 +91,7 @@ class TPLinker(Extractor):
         entity_bias = F.pad(self.entity.bias, (0, 1), value=-torch.inf)[:, None]
         weight = torch.cat([self.links.weight.view(3, columns, width), entity_weight], dim=1)
         bias = torch.cat([self.links.bias.view(3, columns), entity_bias], dim=1)
-        return Table(left, right, weight, bias, features, mask, self.chunks, upper=True)
+        return Table(left, right, weight, bias, features, mask, upper=True)
 
     def loss_weights(self, step: int | None = None) -> tuple[float, float]:
         """Weights of the entity map and of each of the two link maps at a step, the current one by default."""

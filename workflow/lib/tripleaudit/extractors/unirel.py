@@ -152,13 +152,9 @@ class UniRel(Extractor):
         query, key = (layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key))
         return self.maps(query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5))
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, triples: Tensor | None = None, **targets: Tensor
-    ) -> ExtractorOutput:
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, **targets: Tensor) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and relations, summed over maps."""
         scores = self.interactions(self.represent(input_ids, attention_mask))
-        if triples is None:
-            return ExtractorOutput(scores={"interactions": scores})
         relations = attention_mask[:, :1].expand(-1, len(self.config.relations))  # of sentences that are no dummies
         there = torch.cat([attention_mask, relations], dim=1)  # [B, L + R]
         valid = there[:, None, :, None] * there[:, None, None, :]

@@ -60,19 +60,14 @@ class ZCC(Extractor):
         return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones((len(rows), 1), dtype=np.float32))}
 
     def forward(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        triples: Tensor | None = None,
-        **targets: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; the scores are ``logits`` [B, 1] (binary) or [B, R] (MCML)."""
+        """See :meth:`Extractor.forward`; the logits are [B, 1] (binary) or [B, R] (MCML)."""
         encoded = self.encoded(input_ids, attention_mask)
         state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
         logits = raise_precision(self.classifier(self.dropout(state)))  # [B, 1 or R]
-        if triples is None:
-            return ExtractorOutput(scores={"logits": logits})
+        if not targets:
+            return ExtractorOutput(logits=logits)
         labels = targets["labels"].to(logits.dtype)
         if on_device(logits):
             real = targets["real"].to(logits.dtype)
@@ -80,7 +75,7 @@ class ZCC(Extractor):
             loss = loss / (real.sum() * logits.shape[1])
         else:
             loss = F.binary_cross_entropy_with_logits(logits, labels)
-        return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, scores={"logits": logits})
+        return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, logits=logits)
 
     def decide(
         self, texts: Sequence[str], batch_size: int = 32, alignments: Mapping[str, Alignment] | None = None
@@ -119,7 +114,7 @@ class ZCC(Extractor):
             for whole in prepared(self, texts, alignments, batch_size):
                 for batch, output in within_memory(whole, self.device, lambda tensors: self(**tensors)):
                     order.extend(batch.texts)
-                    scores.append(has_triples(output.scores["logits"]))
+                    scores.append(has_triples(output.logits))
         return dict(zip(order, torch.cat(scores).tolist(), strict=True)) if order else {}
 
 

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.errors import UserError
@@ -51,9 +51,7 @@ def keep_freed_memory() -> bool:
 
 
 @contextlib.contextmanager
-def out_of_memory_advice(
-    what: str, setting: str, batch_size: int | None, *, keep: bool = False, chunk: Callable[[], int] | None = None
-) -> Iterator[None]:
+def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, keep: bool = False) -> Iterator[None]:
     """Turn running out of memory inside the block into a :class:`UserError` that names what to change.
 
     Args:
@@ -61,7 +59,6 @@ def out_of_memory_advice(
         setting: name of the batch size in the configuration or on the command line.
         batch_size: its value now; None where batches are halved until they fit, so that no other value would help.
         keep: a smaller batch would change the result, so name the accumulation that keeps it as it is.
-        chunk: returns how many relations were scored at once, for extractors that score them in chunks.
 
     Raises:
         UserError: an allocation failed; other errors pass.
@@ -71,19 +68,14 @@ def out_of_memory_advice(
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        advice = []
+        advice = "a smaller encoder, shorter sentences (max_length) or a device with more memory"
         if batch_size is not None and batch_size > 1:
             smaller = batch_size // 2
             kept = f" with accumulation: {-(-batch_size // smaller)} (the same optimiser step)" if keep else ""
-            advice.append(f"{setting}: {smaller}{kept}")
-        relations = chunk() if chunk else 0
-        if relations > 1:
-            advice.append(f"relation_chunk: {relations // 2}")
-        advice = advice or ["a smaller encoder, shorter sentences (max_length) or a device with more memory"]
+            advice = f"{setting}: {smaller}{kept}"
         where = "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
-        raise UserError(
-            f"{what} ran out of {_kind(error)} memory {where}{_wanted(error)}; try " + ", or ".join(advice)
-        ) from error
+        kind = "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
+        raise UserError(f"{what} ran out of {kind} memory {where}{_wanted(error)}; try {advice}") from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -112,15 +104,10 @@ def first_use_of_gpu() -> Iterator[None]:
         ) from error
 
 
-def _kind(error: BaseException) -> str:
-    return "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
-
-
 def _wanted(error: BaseException) -> str:
     """Say how much was asked for, where the message has it."""
-    text = str(error)
-    if found := re.search(r"[Tt]ried to allocate ([\d.]+ [KMGT]iB)", text):
-        return f" (it asked for {found[1]} more)"
-    if found := re.search(r"tried to allocate (\d+) bytes", text):
-        return f" (it asked for {int(found[1]) / 2**30:.2f} GiB more)"
-    return ""
+    found = re.search(r"[Tt]ried to allocate ([\d.]+ [KMGT]iB|\d+ bytes)", str(error))
+    if not found:
+        return ""
+    size = found[1] if found[1].endswith("iB") else f"{int(found[1].split()[0]) / 2**30:.2f} GiB"
+    return f" (it asked for {size} more)"

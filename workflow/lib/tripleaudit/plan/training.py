@@ -271,10 +271,6 @@ class Trainings:
         """Return the time that a training asks for."""
         return self.settings_of("", name).get("runtime", "8h")
 
-    def relation_chunk(self, name: str) -> int:
-        """Return how many relations are predicted at once; 0 is what fits."""
-        return self.settings_of("", name).get("relation_chunk", 0)
-
     def shortest_limit(self, corpus: str) -> int:
         """Return the length in subwords to which an extractor cuts training sentences, the shortest of them."""
         settings = [self.settings_of(corpus, name) for name in self.sections]

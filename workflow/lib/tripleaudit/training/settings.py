@@ -112,9 +112,6 @@ class TrainingSettings(Section):
     """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
     workers: Helpers = 0
     """Processes that load data; 0 loads in the training process."""
-    relation_chunk: Count = 0
-    """Relations scored at once by tplinker, grte and onerel, where memory is short; 0 leaves it to them. Changes
-    results by rounding only."""
     save_every: Count = 0
     """Steps between two checkpoints, besides those after evaluations; 0 for none."""
     save_minutes: NotNegative = 10.0

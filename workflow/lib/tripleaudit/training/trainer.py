@@ -15,7 +15,7 @@ from torch import Tensor
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
-from tripleaudit.extractors.formulation import Chunks, half_precision, on_device, products
+from tripleaudit.extractors.formulation import half_precision, on_device, products
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints
@@ -365,16 +365,9 @@ def train_extractor(
             f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
         )
     checkpoint = checkpoints.prepare(folder, fingerprint or {})
-    model.chunks = Chunks(settings.relation_chunk)
     size = min(settings.batch_size, len(dataset))
     with (
-        memory.out_of_memory_advice(
-            "training",
-            "batch_size",
-            size,
-            keep=True,
-            chunk=lambda: model.chunks.largest,
-        ),
+        memory.out_of_memory_advice("training", "batch_size", size, keep=True),
         captured_stream(device),
     ):
         trainer = ExtractorTrainer(

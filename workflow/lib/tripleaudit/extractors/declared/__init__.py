@@ -46,8 +46,8 @@ class ExtractorSettings(Section):
     drop_above: Count = 0
     """Leave sentences with more triples than this out of training; 0 leaves out none."""
     prior: Any = None
-    """Where the biases of the output layers start from: a probability, or one for each output by name (see
-    :mod:`tripleaudit.extractors.priors`)."""
+    """Where the biases of the output layers start from: the probability of a positive label, or one for each output by
+    name."""
 
     @field_validator("prior")
     @classmethod
