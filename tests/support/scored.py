@@ -9,8 +9,11 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_run
+from tripleaudit.scoring.counts import SentenceCounts
+from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_rows, score_run
+from tripleaudit.scoring.scores import Score, write_scores
 from tripleaudit.tables.audits import study_audit
+from tripleaudit.tables.loading import load_inputs
 
 TEXT = "Ann wrote Emma in Rome"
 SPANS = {word: Span(TEXT.index(word), TEXT.index(word) + len(word), word) for word in ("Ann", "Emma", "Rome")}
@@ -151,6 +154,18 @@ class Results:
         self.scores.append(out["out_scores"])
         self.counts.append(out["out_counts"])
         return out
+
+
+def tables_of(folder: Path, counted: Iterable[SentenceCounts], facts: Iterable[dict] = (), more: Iterable[Score] = ()):
+    """Return the inputs of tables of runs whose counts are given, and of the facts of systems and trainings."""
+    paths, scores = [], [*more]
+    for number, counts in enumerate(counted):
+        paths.append(folder / f"{number}.csv")
+        counts.save(paths[-1])
+        scores += score_rows(counts, replicates=100)
+    write_scores(folder / "scores.csv", scores)
+    write_json(folder / "facts.json", [*facts])
+    return load_inputs(scores=[folder / "scores.csv"], counts=paths, runs=[folder / "facts.json"])
 
 
 def make_study(

@@ -1,9 +1,10 @@
+from collections.abc import Iterable
+
 import pytest
 
 from support.scored import Results
 from tripleaudit.descriptors import TABLES
 from tripleaudit.files import write_json
-from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders import build_table
@@ -12,6 +13,7 @@ from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import NOT_MEASURED, Pair, contrast, leader
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.render import FORMS
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"
 
@@ -25,32 +27,25 @@ def pair(name: str, first: float, second: float, width: float = 2) -> Pair:
     return Pair(name, *(Cell(value, low=value - width, high=value + width) for value in (first, second)))
 
 
+def score(
+    value: float, metric: str = "f1", of: str = "all", by: str = "exact-string", width: float | None = None, **keys
+):
+    """One row of a scores file, with an interval of the half width."""
+    run = {"study": "s", "corpus": "c", "protocol": "original", "training": "nz", "testing": "nz"}
+    bounds = () if width is None else (value - width, value + width)
+    return Score(keys_of(run | {"extractor": "casrel", "noise": "none"} | keys), of, by, metric, value, *bounds)
+
+
+def inputs_of(rows: Iterable[Score]) -> TableInputs:
+    return TableInputs(scores=ScoreIndex(rows))
+
+
 def scores(*rows: tuple) -> TableInputs:
     """``(extractor, noise, stratum, value[, metric])`` rows, F1 by default, on the original nz test set."""
-    return TableInputs(
-        scores=ScoreIndex(
-            Score(
-                keys_of(
-                    {
-                        "study": "s",
-                        "corpus": "webnlg",
-                        "protocol": "original",
-                        "training": "nz",
-                        "testing": "nz",
-                        "extractor": extractor,
-                        "noise": noise,
-                        "seed": "1",
-                    }
-                ),
-                stratum,
-                "exact-string",
-                metric[0] if metric else "f1",
-                value,
-                value - 0.02,
-                value + 0.02,
-            )
-            for extractor, noise, stratum, value, *metric in rows
-        )
+    keys = {"corpus": "webnlg", "seed": "1"}
+    return inputs_of(
+        score(value, *metric, of=stratum, width=0.02, extractor=extractor, noise=noise, **keys)
+        for extractor, noise, stratum, value, *metric in rows
     )
 
 
@@ -61,11 +56,8 @@ def test_one_pair_is_told_with_its_gap_and_the_interval_of_that():
     assert "a gain of 9.0 points [6.2, 11.8]" in contrast([pair("A", 50.0, 59.0)], SEEN, UNSEEN)
 
 
-def test_without_intervals_nothing_is_said_about_them():
+def test_without_intervals_or_width_nothing_is_said_about_them():
     assert contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN).endswith("a gap of 1.0 points.")
-
-
-def test_an_interval_without_width_is_no_evidence():
     sure = Pair("A", Cell(100.0, low=100.0, high=100.0), Cell(40.0, low=30.0, high=50.0))
     assert contrast([sure], SEEN, UNSEEN).endswith("a gap of 60.0 points.")
 
@@ -80,67 +72,20 @@ def test_many_pairs_are_counted_and_the_greatest_is_named():
 
 def test_nothing_measured_is_said():
     assert contrast([], SEEN, UNSEEN) == NOT_MEASURED
-    for table in TABLES:
-        assert answer(table, TableInputs()) in (NOT_MEASURED, ""), table
-
-
-def test_the_answer_about_types_follows_the_scores():
-    rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
-    told = "90.0 % on entirely seen triples and 30.0 % on unseen triples: a gap of 60.0 points"
-    assert told in answer("type-f1", scores(*rows))
-    changed = scores(("casrel", "none", "entirely_seen", 0.5), ("casrel", "none", "unseen", 0.5))
-    assert "no difference is shown" in answer("type-f1", changed)
-    noised = [*rows, ("casrel", "noising", "entirely_seen", 0.9), ("casrel", "noising", "unseen", 0.42)]
-    assert (
-        "For CasRel+EN, F1 on unseen triples is 30.0 % without Entity Noising and 42.0 % with it: a gain of 12.0 points"
-        in answer("type-f1", scores(*noised))
-    )
-
-
-def test_few_sentences_are_named():
-    rows = [("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.3)]
-    for sizes, warned in (((200, 12), True), ((200, 30), False)):
-        counted = [("casrel", "none", row[2], size, "sentences") for row, size in zip(rows, sizes, strict=True)]
-        told = answer("type-f1", scores(*rows, *counted))
-        assert ("one side rests on 12 test sentences" in told) == warned
-        assert ("a gap of 60.0 points" in told) != warned
-
-
-def test_answers_obey_the_options_of_their_table():
-    inputs = scores(("casrel", "none", "entirely_seen", 0.9), ("casrel", "none", "unseen", 0.1))
-    assert "90.0 %" in answer("type-f1", inputs)
-    inputs.options["matching"] = "partial-last"
-    assert answer("type-f1", inputs) == NOT_MEASURED
-
-
-def measured(protocol: str, *rows: tuple) -> TableInputs:
-    """``(extractor, stratum, matching, metric, value)`` rows of one protocol."""
-    return TableInputs(
-        scores=ScoreIndex(
-            Score(
-                keys_of({"study": "s", "corpus": "c", "protocol": protocol, "extractor": extractor}),
-                stratum,
-                matching,
-                metric,
-                value,
-            )
-            for extractor, stratum, matching, metric, value in rows
-        )
-    )
+    for table, spec in TABLES.items():
+        made = build_table(table, TableInputs())
+        assert made.answer in (NOT_MEASURED, "") and all(form(made) for form in FORMS.values()), table
+        assert spec.question.endswith("?")
 
 
 def gre(metric: str, *values: tuple, texts: int = 100) -> TableInputs:
     """``(system, value, half width[, coverage])`` of one GREScore at the sentence level."""
-    identity = {"study": "s", "corpus": "c", "protocol": "gre-sentence-open"}
     rows = []
     for system, value, width, *coverage in values:
-        keys = keys_of({**identity, "extractor": system})
-        rows += [
-            Score(keys, "all", "default", metric, value, value - width, value + width),
-            Score(keys, "all", "default", "coverage", coverage[0] if coverage else 1.0),
-            Score(keys, "all", "default", "texts", texts),
-        ]
-    return TableInputs(scores=ScoreIndex(rows))
+        of = {"extractor": system, "protocol": "gre-sentence-open", "training": "", "testing": "", "by": "default"}
+        rows += [score(value, metric, width=width, **of), score(texts, "texts", **of)]
+        rows.append(score(coverage[0] if coverage else 1.0, "coverage", **of))
+    return inputs_of(rows)
 
 
 def test_a_leader_in_grescores_is_named_where_there_is_one():
@@ -150,17 +95,13 @@ def test_a_leader_in_grescores_is_named_where_there_is_one():
 
 
 def test_the_middle_is_told_from_three_parts_on():
-    rows = [("m", str(part + 1), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3))]
+    rows = [
+        score(value, "redundancy", str(part), "", protocol="parts", extractor="m")
+        for part, value in enumerate((0.1, 0.8, 0.3), 1)
+    ]
     told = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
-    assert answer("lost-in-the-middle", measured("parts", *rows)) == told
-    assert "most" not in answer("lost-in-the-middle", measured("parts", *rows[:2]))
-
-
-def test_every_table_has_a_question():
-    assert all(table.question.endswith("?") for table in TABLES.values())
-
-
-# What a review found told as findings: the values are right, the conclusions were not.
+    assert answer("lost-in-the-middle", inputs_of(rows)) == told
+    assert "most" not in answer("lost-in-the-middle", inputs_of(rows[:2]))
 
 
 def test_a_model_that_predicts_nothing_is_no_evidence_of_generalisation():
@@ -172,14 +113,9 @@ def test_a_model_that_predicts_nothing_is_no_evidence_of_generalisation():
 
 
 def classified(*rows: tuple) -> TableInputs:
-    """``(classifier, metric, value[, low])`` on the wz test set."""
-    keys = {"study": "s", "corpus": "c", "protocol": "original", "training": "wz", "testing": "wz"}
-    return TableInputs(
-        scores=ScoreIndex(
-            Score(keys_of({**keys, "extractor": name}), "all", "classification", metric, value, *low, *low)
-            for name, metric, value, *low in rows
-        )
-    )
+    """``(classifier, metric, value)`` on the wz test set."""
+    wz = {"training": "wz", "testing": "wz", "by": "classification"}
+    return inputs_of(score(value, metric, extractor=name, **wz) for name, metric, value in rows)
 
 
 def test_a_classifier_that_says_yes_to_all_is_not_praised():
@@ -196,22 +132,10 @@ def settings(marks: str = "") -> TableInputs:
     """CasRel trained on NZ and on WZ, alone and behind a classifier, 31 points and more apart, all tested on WZ."""
     values = {("nz", "nz", "casrel"): 0.8, ("nz", "wz", "casrel"): 0.7, ("wz", "wz", "casrel"): 0.39}
     values |= {("wz", "nz", "casrel"): 0.4, ("nz", "wz", "zcc-binary+casrel"): 0.72}
-    rows = [
-        Score(
-            keys_of(
-                {"study": "s", "corpus": "c", "protocol": "original", "training": training, "testing": testing}
-                | {"extractor": extractor, "noise": "none", "seed": "1"}
-            ),
-            "all",
-            "exact-string",
-            "f1",
-            value,
-            value - 0.02,
-            value + 0.02,
-        )
+    index = ScoreIndex(
+        score(value, width=0.02, training=training, testing=testing, extractor=extractor, seed="1")
         for (training, testing, extractor), value in values.items()
-    ]
-    index = ScoreIndex(rows)
+    )
     index.marks = {RunKey("c", "original", training, "", "casrel"): marks for training in ("nz", "wz")}
     return TableInputs(scores=index)
 
@@ -235,9 +159,12 @@ def test_drops_and_gains_carry_the_marks_of_their_trainings():
 
 
 def test_one_needle_ranks_nobody():
-    keys = keys_of({"study": "s", "corpus": "c", "protocol": "needles", "extractor": "smollm2"})
-    rows = [Score(keys, "all", "max", "minea", 1.0, 0.21, 1.0), Score(keys, "all", "", "needles", 1)]
-    inputs = TableInputs(scores=ScoreIndex(rows))
+    needles = {"protocol": "needles", "extractor": "smollm2"}
+    rows = [
+        Score(score(0, **needles).keys, "all", "max", "minea", 1.0, 0.21, 1.0),
+        score(1, "needles", by="", **needles),
+    ]
+    inputs = inputs_of(rows)
     assert answer("llm-comparison", inputs).startswith(
         "MINEA rests on 1 case: too few to rank systems, which takes 30."
     )
@@ -264,11 +191,11 @@ def test_a_system_that_answers_nothing_is_left_aside():
 
 
 def test_no_step_without_entities_is_the_best_at_avoiding_redundancy():
-    keys = keys_of({"study": "s", "corpus": "c", "protocol": "iterations", "extractor": "m"})
+    of = {"protocol": "iterations", "by": ""}
     values = {"0": (0, 1.0), "1": (4, 0.9), "2": (6, 0.8)}
-    rows = [Score(keys, step, "", "entities", entities) for step, (entities, _) in values.items()]
-    rows += [Score(keys, step, "", "redundancy_avoidance(0.2)", value) for step, (_, value) in values.items()]
-    table = build_table("iterations", TableInputs(scores=ScoreIndex(rows)))
+    rows = [score(entities, "entities", step, **of) for step, (entities, _) in values.items()]
+    rows += [score(value, "redundancy_avoidance(0.2)", step, **of) for step, (_, value) in values.items()]
+    table = build_table("iterations", inputs_of(rows))
     cells = next(row.cells for row in table.rows if row.label.startswith("redundancy avoidance (0.2)"))
     assert [cell.bold for cell in cells[:3]] == [False, True, False]
 
@@ -278,6 +205,11 @@ LOOKED_UP = [("memorise", "none", stratum, value) for stratum, value in (("entir
 
 def test_unseen_triples_are_held_against_what_looking_up_finds_of_them():
     rows = [("casrel", "none", "entirely_seen", 0.82), ("casrel", "none", "unseen", 0.16)]
+    noised = ("casrel", "noising", "unseen", 0.28)
+    assert (
+        "For CasRel+EN, F1 on unseen triples is 16.0 % without Entity Noising and 28.0 % with it: a gain of 12.0 points"
+        in answer("type-f1", scores(*rows, *LOOKED_UP, noised))
+    )
     said = answer("type-f1", scores(*rows, *LOOKED_UP))
     assert said.startswith(
         "CasRel finds more than looking up on unseen triples: F1 is 16.0 % [14.0, 18.0], against 0.0 %. For CasRel, F1 "
@@ -332,22 +264,6 @@ def test_the_minutes_of_an_epoch_are_those_of_the_cells():
     assert table.answer == "An epoch on sentences with triples takes 0.31 minutes (CasRel)."
 
 
-def test_minutes_stand_in_the_row_of_their_own_corpus():
-    def measured_on(corpus: str, protocol: str = "original") -> Score:
-        keys = {"study": "s", "corpus": corpus, "protocol": protocol, "training": "nz", "testing": "nz"}
-        return Score(keys_of({**keys, "extractor": "casrel", "noise": "none"}), "all", "exact-string", "f1", 0.5)
-
-    inputs = TableInputs(scores=ScoreIndex([measured_on("webnlg"), measured_on("conll04")]))
-    for seconds, shown in (
-        ({"conll04": 180}, {"CoNLL04": "3.00"}),
-        ({"conll04": 180, "webnlg": 3000}, {"CoNLL04": "3.00", "WebNLG": "50.00"}),
-    ):
-        inputs.runs = [trained(corpus, each) for corpus, each in seconds.items()]
-        found = matrix([build_table(name, inputs) for name in ("type-f1", "training-time")])
-        minutes = {corpus: cells.get(("training-time", "minutes")) for (corpus, _), cells in found.rows.items()}
-        assert {corpus: cell.shown for corpus, cell in minutes.items() if cell} == shown
-
-
 def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path):
     counts = {"lines": 4, "sentences": 4, "let_through": 4, "with_triples": 3, "triples": 6}
     of = {"extractor": "casrel", "gate": "", "device": ["a CPU"], "blocks": [1], "peak_mb": 9}
@@ -359,11 +275,7 @@ def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path):
 
 
 def test_a_system_is_named_with_its_corpus_where_the_study_has_several():
-    def at(corpus: str, protocol: str, value: float) -> Score:
-        keys = {"study": "s", "corpus": corpus, "protocol": protocol, "training": "nz", "testing": "nz"}
-        return Score(keys_of({**keys, "extractor": "casrel", "noise": "none"}), "all", "exact-string", "f1", value)
-
-    rows = [at("webnlg", "original", 0.9), at("webnlg", "rearranged", 0.5)]
-    assert answer("rearranged", TableInputs(ScoreIndex(rows))).startswith("For CasRel, F1 is 90.0 %")
-    both = TableInputs(ScoreIndex([*rows, at("nyt24", "original", 0.8)]))  # the table has WebNLG alone
+    rows = [score(0.9, corpus="webnlg"), score(0.5, corpus="webnlg", protocol="rearranged")]
+    assert answer("rearranged", inputs_of(rows)).startswith("For CasRel, F1 is 90.0 %")
+    both = inputs_of([*rows, score(0.8, corpus="nyt24")])  # the table has WebNLG alone
     assert answer("rearranged", both).startswith("For CasRel on WebNLG, F1 is 90.0 %")

@@ -2,10 +2,8 @@
 
 import pytest
 
-from tripleaudit.grescores.evaluate import GRE_SCORES
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.builders.gre import COVERAGE, SCORES, SIZES
 from tripleaudit.tables.inputs import RunKey
 from tripleaudit.tables.loading import load_inputs
 
@@ -27,10 +25,6 @@ def inputs(tmp_path):
         return load_inputs(scores=[tmp_path / "s.csv"], options=options)
 
     return load
-
-
-def test_every_score_has_a_column():
-    assert {metric.metric for metric in (*SIZES, *SCORES, COVERAGE)} == set(GRE_SCORES)
 
 
 def test_ground_truth_is_first_and_reported_values_stand_beside(inputs):
@@ -97,15 +91,6 @@ def test_scores_of_trainings_that_still_rose_are_marked_whatever_the_data_set_is
         assert marks == {("casrel", "nz"): "†", ("casrel", "wz"): "", ("prgc", "nz"): "", ("gpt-4", ""): ""}
         assert any(note.startswith("†: the training was still rising") for note in table.notes)
         assert "was still rising when it ended (†)" in build_table("gre-sentence", found).answer
-
-
-def test_names_of_systems_cannot_break_a_table(inputs, tmp_path):
-    from tripleaudit.tables.render import write_table
-
-    table = build_table("gre-sentence", inputs(rows("own", "sentence", "open", "<b>a|b</b>_$x$", us=0.3)))
-    write_table(table, tmp_path / "t")
-    assert "<b>a" not in (tmp_path / "t.html").read_text(encoding="utf-8")
-    assert r"\$x\$" in (tmp_path / "t.tex").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("mode", ["default", "official"])

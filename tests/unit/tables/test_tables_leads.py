@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
+from support.scored import tables_of
 from tripleaudit.scoring.counts import SentenceCounts
-from tripleaudit.scoring.rows import score_rows
-from tripleaudit.scoring.scores import write_scores
 from tripleaudit.tables.builders import build_table
-from tripleaudit.tables.loading import load_inputs
 
 STRATA = ["entirely_seen"] * 100 + ["partially_seen"] * 60 + ["unseen"] * 60
 NZ, WZ = ("nz", "nz"), ("nz", "wz")
@@ -31,16 +29,13 @@ def lead(tmp_path):
     """(extractor, noise, training, testing) -> counts; returns what a table leads with, or its answer."""
 
     def told(table: str, runs: dict, what: str = "lead") -> str:
-        paths, scores = [], []
-        for number, ((extractor, noise, training, testing), (rows, strata)) in enumerate(runs.items()):
+        counted = []
+        for (extractor, noise, training, testing), (rows, strata) in runs.items():
             keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": training, "testing": testing,
                     "extractor": extractor, "noise": noise, "seed": "" if extractor == "memorise" else "1"}  # fmt: skip
-            counts = SentenceCounts(keys, [f"{n}" for n in range(len(rows))], strata, {"exact-string": np.array(rows)})
-            paths.append(tmp_path / f"{number}.csv")
-            counts.save(paths[-1])
-            scores += score_rows(counts, replicates=200)
-        write_scores(tmp_path / "scores.csv", scores)
-        return getattr(build_table(table, load_inputs(scores=[tmp_path / "scores.csv"], counts=paths)), what)
+            ids = [f"{n}" for n in range(len(rows))]
+            counted.append(SentenceCounts(keys, ids, strata, {"exact-string": np.array(rows)}))
+        return getattr(build_table(table, tables_of(tmp_path, counted)), what)
 
     return told
 

@@ -212,30 +212,6 @@ def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -
     assert [(one["recall"], one["precision"]) for one in rows_of(mark)] == [(0.6, 0.8)]
 
 
-def test_many_systems_stand_below_one_another(tmp_path: Path) -> None:
-    scores = [
-        Score(
-            keys_of({**NZ, "corpus": "demo", "extractor": name, "noise": noise}),
-            stratum,
-            "exact-string",
-            "f1",
-            0.5,
-            0.4,
-            0.6,
-        )
-        for name in ("casrel", "prgc", "onerel", "pfn")
-        for noise in ("none", "noising")
-        for stratum in ("entirely_seen", "partially_seen", "unseen")
-    ]
-    write_scores(tmp_path / "s.csv", scores)
-    (panel,) = type_f1.draw(load_inputs(scores=[tmp_path / "s.csv"]))["concat"]
-    assert panel["title"] == "Demo"
-    names = panel["encoding"]["y"]["sort"]
-    assert names[:2] == ["CasRel", "CasRel+EN"] and len(names) == 8
-    assert len(rows_of(panel)) == 24
-    assert {(row["value"], row["low"], row["high"]) for row in rows_of(panel)} == {(50.0, 40.0, 60.0)}
-
-
 def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
     panel = cardinality_drop.draw(load_inputs(scores=results.scores, counts=results.counts))["concat"][0]
     values = {(row["row"], row["series"]): row["value"] for row in rows_of(panel)}
@@ -266,7 +242,6 @@ def test_unknown_plot(tmp_path: Path) -> None:
     ("name", "kind", "text", "message"),
     [
         ("zcc-curves", "curves", "{}", "not a precision-recall curve"),
-        ("time-memory", "benchmarks", '{"loss": 1}\n', "line 1: not a benchmark"),
         ("training-curves", "history", '{"loss": 1}\n', "line 1: expected an object with 'epoch'"),
     ],
 )

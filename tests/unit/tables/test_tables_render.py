@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 
 from support.latex import check_fits, needs_pdflatex
 from tripleaudit.errors import UserError
-from tripleaudit.tables.cells import Cell, Column, Row, Table, number, runs_of
+from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
 from tripleaudit.tables.render.json_form import read_table, to_json
 from tripleaudit.tables.render.lines import lines_of
@@ -64,29 +64,16 @@ def test_cell_lines() -> None:
     lines = lines_of(Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, reported="88.4", change=-0.02, reported_change="0.5"))
     assert (lines.main, lines.interval) == ("88.3 ± 0.4 (0.0)", "[87.1, 89.2]")
     assert (lines.reported, lines.difference) == ("88.4 (+0.5)", "-0.1")
-
-
-def test_gap_keeps_the_reported_value() -> None:
-    lines = lines_of(Cell(reported="88.4"))
-    assert (lines.main, lines.reported, lines.difference) == ("–", "88.4", "")
+    gap = lines_of(Cell(reported="88.4"))
+    assert (gap.main, gap.reported, gap.difference) == ("–", "88.4", "")
     assert lines_of(Cell(text="")).main == ""
+    assert number(-0.04, 1) == number(-0.04, 1, sign=True) == "0.0" and number(0.26, 1, sign=True) == "+0.3"
 
 
 def test_difference_is_that_of_the_shown_numbers() -> None:
     assert Cell(88.349, 1, reported="88.3").difference == 0.0
     assert Cell(0.8349, 3, reported="0.834").difference == 0.001
     assert Cell(None, 1, reported="88.3").difference is None
-
-
-def test_numbers() -> None:
-    assert number(-0.04, 1) == number(-0.04, 1, sign=True) == "0.0"
-    assert number(0.26, 1, sign=True) == "+0.3"
-    assert number(703, 0) == "703"
-
-
-def test_neighbouring_groups() -> None:
-    assert runs_of(["a", "a", "b", "a"]) == [("a", 2), ("b", 1), ("a", 1)]
-    assert runs_of([]) == []
 
 
 def test_csv_has_numbers_in_columns_of_their_own() -> None:
@@ -188,9 +175,6 @@ def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
 def test_csv_labels_are_no_formulas(label: str) -> None:
     row = list(csv.reader(io.StringIO(to_csv(table(label)))))[1]
     assert row[1] == f"'{label}"
-
-
-def test_csv_numbers_may_be_negative() -> None:
     assert list(csv.reader(io.StringIO(to_csv(table(cell=Cell(-1.5))))))[1][2] == "-1.5"
 
 
@@ -241,7 +225,7 @@ def test_a_fraction_in_percent_has_its_interval_and_two_decimals_less() -> None:
 def test_all_forms_are_written(tmp_path: Path) -> None:
     paths = write_table(table(), tmp_path / "tables" / "type-f1")
     assert [path.name for path in paths] == [f"type-f1.{form}" for form in ("csv", "md", "tex", "html", "json")]
-    assert read_table(paths[-1]) == table()
+    assert to_json(read_table(paths[-1])) == to_json(table())
     assert all(path.stat().st_size for path in paths)
 
 
@@ -251,7 +235,7 @@ def test_json_keeps_what_the_page_needs_of_a_table(tmp_path: Path) -> None:
         path = tmp_path / "t.json"
         path.write_text(to_json(made), encoding="utf-8")
         json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)  # JSON has no infinity
-        assert read_table(path) == made
+        assert to_json(read_table(path)) == to_json(made)
 
 
 def shaped(columns: int, rows: int, cell: Cell, style: str = "") -> Table:

@@ -1,11 +1,9 @@
 """The printed values agree with each other, and the look-up finds them by the project's names."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
-from tripleaudit.errors import UserError
 from tripleaudit.tables import reported
 from tripleaudit.tables.reported import values
 
@@ -50,19 +48,6 @@ def test_shares_add_up_and_totals_fit() -> None:
             assert str(sum(strata)) == found["6", dataset, protocol, "", "test", "instances"]
 
 
-def test_values_that_recur_agree() -> None:
-    found = values("rte_eval")
-    again = 0
-    for (table, dataset, setting, model, variant, metric), value in found.items():
-        if table == "2" and variant == "reproduced":
-            assert found["3", dataset, setting, model, "baseline", metric] == value
-            again += 1
-        if table == "4" and variant == "entity noising" and setting == "original":
-            assert found["3", dataset, setting, model, variant, metric] == value
-            again += 1
-    assert again == 48
-
-
 def test_drops_and_gains_are_differences_of_the_printed_f1() -> None:
     found = values("zero_cardinality")
 
@@ -101,12 +86,3 @@ def test_what_no_paper_has_is_none() -> None:
     assert reported.rte(1, "demo", "original", "entirely_seen_pct", variant="test triples") is None
     assert reported.rte(3, "webnlg", "original", "F1", model="mine", variant="baseline") is None
     assert reported.cardinality(2, "nyt24", "train", "triples") is None
-
-
-def test_bad_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file"):
-        values("rte_eval", tmp_path)
-    row = "p,1,d,s,m,v,F1,1\n"
-    (tmp_path / "x.csv").write_text("paper,table,dataset,setting,model,variant,metric,value\n" + row * 2)
-    with pytest.raises(UserError, match="line 3: the value of .* is given twice"):
-        values("x", tmp_path)

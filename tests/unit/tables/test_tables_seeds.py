@@ -1,9 +1,6 @@
 """Tables of a study with several seeds: means and deviations, joint intervals, tests, marks, in every form."""
 
-import csv
 import functools
-import html
-import re
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +13,7 @@ from support.scored import Results, sentences_of
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.significance import holm, randomisation_test
-from tripleaudit.tables.builders import build_table, make_table
+from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs
@@ -169,15 +166,3 @@ def test_drops_are_means_of_differences_by_seed(inputs: TableInputs, table: Call
     falls = [100 * (nz[seed] - wz[seed]) for seed in ("1", "2", "3")]
     assert cell.value == pytest.approx(statistics.fmean(falls))
     assert cell.sd == pytest.approx(statistics.stdev(falls))
-
-
-def test_every_form_shows_mean_deviation_interval_and_mark(results: Results, tmp_path: Path) -> None:
-    make_table("type-f1", tmp_path / "t", scores=results.scores, counts=results.counts)
-    texts = {form: (tmp_path / f"t.{form}").read_text(encoding="utf-8") for form in ("md", "tex", "html")}
-    assert re.search(r"\*\*[\d.]+\*\* ± [\d.]+", texts["md"]) or re.search(r"\*\*[\d.]+ ± [\d.]+\*\*", texts["md"])
-    assert re.search(r"textbf\{[\d.]+", texts["tex"]) and re.search(r"pm", texts["tex"])
-    assert re.search(r"<(b|strong)>", texts["html"]) and "±" in html.unescape(texts["html"])
-    with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as stream:
-        row = next(row for row in csv.DictReader(stream) if "OneRel" in row.values())
-    assert {"F1", "F1 sd", "F1 low", "F1 high"} <= set(row)
-    assert float(row["F1 low"]) < float(row["F1"]) < float(row["F1 high"])

@@ -1,12 +1,12 @@
 """Systems that the study does not train, in the tables: rows, notes, what they take, and what they know by heart."""
 
-import json
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.scored import tables_of
 from tripleaudit.errors import UserError
 from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
@@ -28,22 +28,23 @@ def fact(name: str, protocol: str = "original", **more) -> dict:
     return {"keys": keys, "system": name, "kind": "command", "device": "cpu", "peak_mb": 12.0, **took, **more}
 
 
+def counts_of(name: str, rows: list, seed: str = "", reasons=(), ids=None, **keys) -> SentenceCounts:
+    """The counts of a run on unseen triples."""
+    known = {**KEYS, "protocol": "original", "extractor": name, "seed": seed, **keys}
+    names = ids or [str(n) for n in range(len(rows))]
+    return SentenceCounts(known, names, ["unseen"] * len(rows), {"exact-string": np.array(rows)}, list(reasons))
+
+
 @pytest.fixture
 def study(tmp_path: Path):
     """(system, protocol, seed) -> counts of each sentence, as inputs of tables."""
 
     def made(runs: dict, facts: list):
-        scores, paths = [], []
-        for number, ((name, protocol, seed), rows) in enumerate(runs.items()):
-            keys = {**KEYS, "protocol": protocol, "extractor": name, "seed": seed}
+        counted = []
+        for (name, protocol, seed), rows in runs.items():
             ids = [f"{n % 20}.{n // 20}" if protocol == "augmented" else f"{n}" for n in range(len(rows))]
-            counts = SentenceCounts(keys, ids, ["unseen"] * len(rows), {"exact-string": np.array(rows)})
-            paths.append(tmp_path / f"{number}.csv")
-            counts.save(paths[-1])
-            scores += score_rows(counts, replicates=100)
-        write_scores(tmp_path / "scores.csv", scores)
-        (tmp_path / "systems.json").write_text(json.dumps(facts))
-        return load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+            counted.append(counts_of(name, rows, seed, ids=ids, protocol=protocol))
+        return tables_of(tmp_path, counted, facts)
 
     return made
 
@@ -64,19 +65,15 @@ def test_a_system_competes_with_trainings_and_one_that_failed_is_named(study):
 def test_why_a_system_finds_next_to_nothing_stands_under_its_row_and_in_the_answer(tmp_path):
     why = "no predicted relation occurs in the gold: predicted are 'A'; the gold has 'r'"
     names = {"odd": ["a", why], "good": [], "casrel": [why]}
-    scores, paths = [], []
-    for name, reasons in names.items():
-        keys = {**KEYS, "protocol": "original", "extractor": name, "seed": "1" if name == "casrel" else ""}
-        rows = {"exact-string": np.array([RIGHT if name == "good" else WRONG] * 20)}
-        counts = SentenceCounts(keys, [str(n) for n in range(20)], ["unseen"] * 20, rows, reasons)
-        paths.append(tmp_path / f"{name}.csv")
-        counts.save(paths[-1])
-        assert tuple(load_counts(paths[-1]).reasons) == tuple(reasons) and read_keys(paths[-1]) == keys
-        scores += score_rows(counts, replicates=0)
-    write_scores(tmp_path / "scores.csv", scores)
+    counted = [
+        counts_of(name, [RIGHT if name == "good" else WRONG] * 20, "1" * (name == "casrel"), reasons)
+        for name, reasons in names.items()
+    ]
     facts = [fact("odd", renamed=3, names=2, not_in_text=5, written_otherwise=4), fact("good")]
-    (tmp_path / "systems.json").write_text(json.dumps(facts))
-    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+    inputs = tables_of(tmp_path, counted, facts)
+    for number, each in enumerate(counted):
+        path = tmp_path / f"{number}.csv"
+        assert tuple(load_counts(path).reasons) == tuple(each.reasons) and read_keys(path) == each.keys
     for name in ("type-f1", "matching-rules"):
         table = build_table(name, inputs)
         (note,) = (note for note in table.notes if "next to nothing" in note)
@@ -104,20 +101,16 @@ def test_a_system_asked_about_a_part_is_compared_with_none(study):
 
 
 def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
-    gate, tested = "zcc-binary+model", {"testing": "wz"}
-    keys = {**KEYS, **tested, "protocol": "original", "noise": "none"}
-    scores, paths, half = [], [], [RIGHT] * 10 + [(0, 1, 0)] * 10
-    for name, seed, rows in (("model", "", half), (gate, "1", [RIGHT] * 10 + [(0, 0, 0)] * 10), (gate, "2", half)):
-        counts = SentenceCounts({**keys, "extractor": name, "seed": seed}, [str(n) for n in range(20)],
-                                ["unseen"] * 20, {"exact-string": np.array(rows)})  # fmt: skip
-        paths.append(tmp_path / f"{name}{seed}.csv")
-        counts.save(paths[-1])
-        scores += score_rows(counts, replicates=10)
-        more = {"let_through": 10 if seed == "1" else 20, "money": 1.0 if seed == "1" else 2.0, "money_ungated": 2.0}
-        scores += [Score(keys_of(counts.keys), "all", "", one, value) for one, value in more.items() if seed]
-    write_scores(tmp_path / "scores.csv", scores)
-    (tmp_path / "systems.json").write_text(json.dumps([fact("model"), fact("free")]))
-    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+    gate, tested, half = "zcc-binary+model", {"testing": "wz"}, [RIGHT] * 10 + [(0, 1, 0)] * 10
+    runs = (("model", "", half), (gate, "1", [RIGHT] * 10 + [(0, 0, 0)] * 10), (gate, "2", half))
+    counted = [counts_of(name, rows, seed, **tested) for name, seed, rows in runs]
+    more = {"1": {"let_through": 10, "money": 1.0}, "2": {"let_through": 20, "money": 2.0}}
+    paid = [
+        Score(keys_of(each.keys), "all", "", name, value)
+        for each in counted[1:]
+        for name, value in {**more[each.keys["seed"]], "money_ungated": 2.0}.items()
+    ]
+    inputs = tables_of(tmp_path, counted, [fact("model"), fact("free")], paid)
     table = build_table("two-step", inputs)
     row = {column.label: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
     assert (row["Passed (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)

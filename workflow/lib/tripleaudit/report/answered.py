@@ -39,30 +39,26 @@ def answered(run: Predicted) -> Answered:
     if run.entities:
         return _entities(run)
     gold = read_sentences(run.gold)
-    return (
-        Answered(gold, [], _decisions(run)) if run.classifies else Answered(gold, read_sentences(run.predictions), {})
-    )
-
-
-def _decisions(run: Predicted) -> dict[str, tuple[bool, float]]:
+    if not run.classifies:
+        return Answered(gold, read_sentences(run.predictions), {})
     scores = {str(row["id"]): float(row.get("score") or 0) for _, row in read_jsonl(run.predictions)}
     counts = load_counts(run.counts)
-    yes = counts.of(CLASSIFICATION)[:, 1]
-    return {id_: (bool(one), scores.get(id_, 0.0)) for id_, one in zip(counts.ids, yes, strict=True)}
+    yes = zip(counts.ids, counts.of(CLASSIFICATION)[:, 1], strict=True)
+    return Answered(gold, [], {id_: (bool(one), scores.get(id_, 0.0)) for id_, one in yes})
 
 
 def _entities(run: Predicted) -> Answered:
     """Documents with the needles that were put into them, and the entities that a model found there."""
     needles = {str(row["id"]): row for _, row in read_jsonl(run.gold.with_name("needles.jsonl"))}
-    gold, found = {}, {}
-    for _, row in read_jsonl(run.gold):
-        infused = [needles[one["id"]] for one in row["needles"]]
-        gold[str(row["doc"])] = _document(str(row["doc"]), row["text"], infused)
+    found: dict[str, list[dict]] = {}
     for _, row in read_jsonl(run.predictions):
         if row["variant"] == "enriched":
             found.setdefault(str(row["doc"]), []).append(row)
-    predicted = [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()]
-    return Answered(list(gold.values()), predicted, {})
+    infused = [(str(row["doc"]), row) for _, row in read_jsonl(run.gold)]
+    gold = {id_: _document(id_, row["text"], [needles[one["id"]] for one in row["needles"]]) for id_, row in infused}
+    return Answered(
+        list(gold.values()), [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()], {}
+    )
 
 
 def _document(id_: str, text: str, entities: list[dict]) -> Sentence:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.model import Span, Triple
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.grescores.judgements import read_splits, read_verdicts, split_value, triple_json
@@ -35,17 +35,15 @@ RAW_CHARACTERS = 4_000  # of a raw answer; the rest lies in the answers' file
 
 
 def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Judge every prediction and keep as many sentences as fit.
+    """Judge every prediction and keep as many sentences as fit into so many bytes, spread evenly over each test set.
 
     Returns:
         ``sets`` and ``systems`` (``{"key", "name"}``, systems with their ``set``), ``relations`` (names), ``strata``
         and ``kinds`` (``[key, label]``), ``total`` and ``sentences``; a sentence is ``{"id", "c": test set, "t": text,
         "s": stratum, "g": gold triples, "p": {system: predicted triples}, "r": {system: raw answer}, "d": {classifier:
-        [whether it has triples, score]}}``, a gold triple
-        ``[subject, relation, object]``, a predicted one ``[subject, relation, object, kind, score]``, where a judge saw
-        it with ``[FS, GS]`` behind (null where its answer cannot be read), and an argument ``[start, end]`` or its
-        text. Systems, relations, test sets and strata are given by number. Where not all
-        sentences fit, those kept are spread evenly over each test set.
+        [whether it has triples, score]}}``, a gold triple ``[subject, relation, object]``, a predicted one ``[subject,
+        relation, object, kind, score]``, where a judge saw it with ``[FS, GS]`` behind (null where its answer cannot be
+        read), and an argument ``[start, end]`` or its text. Systems, relations, sets and strata are given by number.
 
     Raises:
         UserError: files are bad or do not belong together.
@@ -53,65 +51,55 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
     if max_bytes <= 0:
         raise UserError(f"room for the sentences: expected a positive number of bytes, got {max_bytes}")
     relations: dict[str, int] = {}
-    sets: list[dict[str, str]] = []
+    sets: dict[tuple[str, str], dict[str, Any]] = {}
     systems: list[dict[str, Any]] = []
-    places: dict[tuple[str, str], int] = {}
-    golds: list[dict[str, Sentence]] = []
-    rows: list[dict[str, dict[str, Any]]] = []
     for run in predicted:
         counts = load_counts(run.counts) if run.counts else None
         strata = dict(zip(counts.ids, counts.strata, strict=True)) if counts else {}
         name = (run.corpus, run.protocol)
-        if name not in places:
-            places[name] = len(sets)
-            sets.append({"key": clean(set_key(*name)), "name": clean(set_label(run))})
-            golds.append({})
-            rows.append({})
-        place = places[name]
-        gold, mine = golds[place], rows[place]
+        shown = sets.setdefault(name, {"name": set_label(run), "place": len(sets), "gold": {}, "rows": {}})
+        gold, mine = shown["gold"], shown["rows"]
         answers = answered(run)
-        sentences = answers.gold
-        if len({sentence.id for sentence in sentences}) < len(sentences):
+        if len({sentence.id for sentence in answers.gold}) < len(answers.gold):
             raise UserError(f"{run.gold}: sentence ids occur twice; expected one sentence an id")
-        for sentence in sentences:
+        for sentence in answers.gold:
             if gold.setdefault(sentence.id, sentence).text != sentence.text:
                 raise UserError(f"{run.gold}: sentence {sentence.id} has another text than elsewhere")
-            if sentence.id in mine:
-                continue
-            mine[sentence.id] = {
-                "id": clean(sentence.id),
-                "c": place,
-                "t": clean(sentence.text),
-                "s": list(STRATA).index((strata.get(sentence.id) or "") if sentence.triples else "zero"),
-                "g": [_triple(one, relations) for one in _distinct(sentence.triples)],
-                "p": {},
-            }
-        key = system_key(run.training, run.extractor, run.noise)
-        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": place})
+            if sentence.id not in mine:
+                mine[sentence.id] = {
+                    "id": clean(sentence.id),
+                    "c": shown["place"],
+                    "t": clean(sentence.text),
+                    "s": list(STRATA).index((strata.get(sentence.id) or "") if sentence.triples else "zero"),
+                    "g": [_triple(one, relations) for one in _distinct(sentence.triples)],
+                    "p": {},
+                }
+        number, key = len(systems), system_key(run.training, run.extractor, run.noise)
+        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": shown["place"]})
         stopped, marks = _stopped(run, counts), _marks(run)
         for id_, (yes, score) in answers.decisions.items():
             if id_ in mine:
-                mine[id_].setdefault("d", {})[len(systems) - 1] = [int(yes), round(score, 3)]
+                mine[id_].setdefault("d", {})[number] = [int(yes), round(score, 3)]
         for guess in answers.triples:
             if guess.id not in gold:
                 continue  # predictions of a WZ test set serve its NZ part too
             if guess.text != gold[guess.id].text:
                 raise UserError(f"{run.predictions}: sentence {guess.id} has another text than in {run.gold}")
             right = gold[guess.id].triples
-            mine[guess.id]["p"][len(systems) - 1] = [
+            mine[guess.id]["p"][number] = [
                 [*_triple(one, relations), kind_of(one, right), round(one.score or 0, 3), *marks(guess.text, one)]
                 for one in ([] if guess.id in stopped else _distinct(guess.triples))
             ]
         for id_, answer in _raw(run).items():
             if id_ in mine:
-                mine[id_].setdefault("r", {})[len(systems) - 1] = answer
-    every = [list(part.values()) for part in rows]
+                mine[id_].setdefault("r", {})[number] = answer
+    every = [list(shown["rows"].values()) for shown in sets.values()]
     return {
         "systems": systems,
-        "sets": sets,
+        "sets": [{"key": clean(set_key(*name)), "name": clean(shown["name"])} for name, shown in sets.items()],
         "relations": [clean(name) for name in relations],
-        "strata": [[key, label] for key, label in STRATA.items()],
-        "kinds": [[key, label] for key, label in KINDS.items()],
+        "strata": list(map(list, STRATA.items())),
+        "kinds": list(map(list, KINDS.items())),
         "total": sum(map(len, every)),
         "sentences": _fitting(every, max_bytes),
     }
@@ -143,11 +131,9 @@ def _stopped(run: Predicted, counts: SentenceCounts | None) -> frozenset[str]:
 
 
 def _raw(run: Predicted) -> dict[str, str]:
-    if run.answers is None:
-        return {}
     return {
         str(row["id"]): "\n\n".join(str(one.get("text", "")) for one in row.get("answers", ()))[:RAW_CHARACTERS]
-        for _, row in read_jsonl(run.answers)
+        for _, row in (read_jsonl(run.answers) if run.answers else ())
     }
 
 
@@ -182,20 +168,17 @@ def error_counts(data: Mapping[str, Any]) -> list[dict[str, int]]:
 
 
 def _fitting(corpora: list[list[dict[str, Any]]], max_bytes: int) -> list[dict[str, Any]]:
+    """Return the rows of each corpus, spread evenly, of as large a share as there is room for."""
     sizes = [[len(json.dumps(row, separators=(",", ":"))) + 1 for row in rows] for rows in corpora]
     share = 1.0
     while True:
-        kept = [[int(place) for place in _spread(len(rows), share)] for rows in corpora]
+        kept = [
+            [place * len(rows) // int(len(rows) * share) for place in range(int(len(rows) * share))] for rows in corpora
+        ]
         used = sum(size[place] for size, places in zip(sizes, kept, strict=True) for place in places)
         if used <= max_bytes or not any(kept):
-            break
+            return [rows[place] for rows, places in zip(corpora, kept, strict=True) for place in places]
         share *= min(0.98, max_bytes / used)
-    return [rows[place] for rows, places in zip(corpora, kept, strict=True) for place in places]
-
-
-def _spread(count: int, share: float) -> list[int]:
-    number = int(count * share)
-    return [place * count // number for place in range(number)] if number else []
 
 
 def _distinct(triples: Sequence[Triple]) -> list[Triple]:
@@ -203,12 +186,9 @@ def _distinct(triples: Sequence[Triple]) -> list[Triple]:
 
 
 def _triple(triple: Triple, relations: dict[str, int]) -> list[Any]:
-    return [_argument(triple.subject), _number(relations, triple.relation), _argument(triple.object)]
+    relation = relations.setdefault(triple.relation, len(relations))
+    return [_argument(triple.subject), relation, _argument(triple.object)]
 
 
 def _argument(span: Span) -> list[int] | str:
     return [span.start, span.end] if span.located else clean(span.text)
-
-
-def _number(names: dict[str, int], name: str) -> int:
-    return names.setdefault(name, len(names))

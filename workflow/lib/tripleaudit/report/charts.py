@@ -42,7 +42,7 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
             points.append(panels.point(of, name, cell) | ({"href": href} if href else {}))
     if all(point.get("cases", FEW) < FEW for point in points):  # also without a point
         return None
-    drawn = panels.intervals(points, series, (0, full), "%" if full == 100 else "")
+    drawn = panels.intervals(points, series, (0, int(full)), "%" if full == 100 else "")
     drawn["layer"][1]["mark"]["cursor"] = "pointer"
     return responsive(drawn)
 
@@ -54,16 +54,16 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     """
     cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
-    drawn = Counter(labels.extractor(cell.of["extractor"], cell.of["noise"]) for cell in cells)
-    names = [name for name, points in drawn.items() if points > 1]  # a line needs two
-    looked = [labels.extractor(name) for name in BASELINES if labels.extractor(name) in names][:1]
-    names = [name for name in names if name not in {labels.extractor(one) for one in BASELINES}][: MOST_SERIES - 1]
-    points = []
-    for cell in cells:
-        name = labels.extractor(cell.of["extractor"], cell.of["noise"])
-        if name in (*names, *looked):
-            stratum = labels.TYPES[cell.of["stratum"]]
-            points.append({**panels.point(name, name, cell), "stratum": stratum, "looked": name in looked})
+    named = [(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell) for cell in cells]
+    drawn = Counter(name for name, _ in named)
+    trivial = list(map(labels.extractor, BASELINES))
+    looked = [name for name in trivial if drawn[name] > 1][:1]  # a line needs two
+    names = [name for name, points in drawn.items() if points > 1 and name not in trivial][: MOST_SERIES - 1]
+    points = [
+        {**panels.point(name, name, cell), "stratum": labels.TYPES[cell.of["stratum"]], "looked": name in looked}
+        for name, cell in named
+        if name in (*names, *looked)
+    ]
     if not names:
         return None
     return responsive(panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3]))

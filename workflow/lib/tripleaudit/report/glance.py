@@ -65,11 +65,11 @@ def in_front(found: Matrix) -> Matrix:
             heads.append(head)
             shown |= measured
     front = _part(found, heads)
-    front.rows = {key: cells for key, cells in front.rows.items() if any(cell.value for cell in cells.values())}
-    for head in heads:
-        if found.tables[head[0]].full == 1:
-            for cells in front.rows.values():
-                cells |= {head: cells[head].percent()} if head in cells else {}
+    front.rows = {
+        key: {head: cell.percent() if found.tables[head[0]].full == 1 else cell for head, cell in cells.items()}
+        for key, cells in front.rows.items()
+        if any(cell.value for cell in cells.values())
+    }
     return front
 
 
@@ -139,10 +139,10 @@ def on_scale(cell: Cell) -> list[str] | None:
 
 def title(name: str) -> str:
     """The short name of a table or plot."""
-    words = [WORDS.get(word, word) for word in name.split("-")]
-    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+    words = " ".join(WORDS.get(word, word) for word in name.split("-"))
+    return words[:1].upper() + words[1:]
 
 
 def section_id(name: str) -> str:
     """The id of a table's section."""
-    return "t-" + "".join(char if char.isascii() and (char.isalnum() or char == "-") else "-" for char in name)
+    return "t-" + re.sub("[^A-Za-z0-9-]", "-", name)

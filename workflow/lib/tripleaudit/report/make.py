@@ -3,30 +3,29 @@
 import logging
 import shlex
 from collections.abc import Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
-from tripleaudit.report import charts, glance
+from tripleaudit.report import charts, glance, page
 from tripleaudit.report.browser import MAX_BYTES, browser_data
+from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
-from tripleaudit.report.page import PLOTS, page
-from tripleaudit.report.sections import Plot, Section
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
-from tripleaudit.report.table_files import Links
+from tripleaudit.report.table_files import Links, compared
+from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
 from tripleaudit.tables.render.json_form import read_table
+from tripleaudit.tables.render.markup import templates
 
 log = logging.getLogger(__name__)
 
 
 def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
-    """Write the report of a study and return its size in bytes.
-
-    Args:
-        files, facts: of the study.
-        out: HTML file; written whole or not at all.
-        max_bytes: room for the sentences.
+    """Write the report of a study, whole or not at all, and return its size in bytes.
 
     Raises:
         UserError: a file is bad, or there is no table.
@@ -34,21 +33,64 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     if not files.tables:
         raise UserError(f"report: {facts.name} has no tables; expected at least one")
     tables = sorted(map(read_table, files.tables), key=lambda table: (table.order, table.name))
-    drawn, folder = _plots(files), Path(facts.folder or files.study)
-    sections = []
+    folder, predicted, plots = Path(facts.folder or files.study), files.predicted, page.plots_of(files.plots)
+    links, origin = Links.to(predicted), origin_of(files.provenance, facts)
+    browser = browser_data(predicted, max_bytes) if predicted else None
+    notes: dict[str, int] = {}  # every note once, numbered in the order in which they are needed
+    sections: list[page.Section] = []
+    drawn: dict[str, Any] = {}
     for table in tables:
-        plots = [drawn.pop(name) for name in list(drawn) if PLOTS.get(name, ("",))[0] == table.name]
-        sections.append(Section(table, command(facts, folder / f"tables/{table.name}.md"), plots))
-    predicted = files.predicted
-    text = page(
-        facts,
-        origin_of(files.provenance),
-        command(facts, folder / "report.html"),
-        glance.matrix(tables),
-        sections,
-        list(drawn.values()),
-        browser_data(predicted, max_bytes) if predicted else None,
-        Links.to(predicted).address,
+        own = [plots.pop(name) for name in list(plots) if plots[name].table == table.name]
+        numbers = sorted(notes.setdefault(note, len(notes) + 1) for note in table.notes)
+        made = command(facts, folder / f"tables/{table.name}.md")
+        sections.append(one := page.Section(table, made, own, charts.chart(table, links.address), numbers))
+        drawn |= {one.id: one.chart} if one.chart else {}
+        drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
+    found = glance.matrix(tables)
+    front, findings = glance.in_front(found), glance.findings(tables)
+    shown = [cell.mark for cells in front.rows.values() for cell in cells.values()] + [text for _, text in findings]
+    lead = next(filter(None, map(charts.by_stratum, tables)), None)
+    drawn |= {page.LEAD: lead} if lead else {}
+    drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
+    scripts = [charts.script()] * bool(drawn) + [page.asset("browser.js")] * bool(browser) + [page.asset("page.js")]
+    text = (
+        templates(page.ASSETS)
+        .get_template("page.html")
+        .render(
+            facts=facts,
+            origin=origin,
+            entries=origin.entries,
+            command=command(facts, folder / "report.html"),
+            front=front,
+            behind=glance.behind(found, front),
+            findings=findings,
+            lead=page.LEAD if lead else "",
+            looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
+            marks=mark_notes("".join(shown)) + [NOISE_NOTE] * any("+EN" in system for _, system in front.rows),
+            sections=sections,
+            rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
+            plots=list(plots.values()),
+            warnings=[warning for table in tables for warning in table.warnings],
+            browser=browser,
+            errors=page.errors(browser) if browser else [],
+            filters=page.FILTERS,
+            kinds=list(KINDS.values()),
+            notes=list(notes),
+            charts=drawn,
+            copies={one.id: {name: form(one.table) for name, form in page.FORMS.items()} for one in sections},
+            scripts=list(map(Markup, scripts)),
+            address=links.address,
+            asset=lambda name: Markup(page.asset(name)),
+            compared=compared,
+            on_scale=glance.on_scale,
+            rests_on=glance.rests_on,
+            script_json=lambda value: Markup(page.script_json(value)),
+            section_id=glance.section_id,
+            title=glance.title,
+            unbroken=page.unbroken,
+            WIDE=page.WIDE,
+            ROOMY=page.ROOMY,
+        )
     )
     encoded = text.encode("utf-8", "replace")
     with atomic_write(out, "wb") as stream:
@@ -66,17 +108,3 @@ def command(facts: StudyFacts, target: Path) -> str:
     """Return the command that makes one file of the study."""
     parts = ["snakemake", "--cores", "2", target.as_posix()]
     return shlex.join([*parts, "--configfile", *facts.configfiles] if facts.configfiles else parts)
-
-
-def _plots(files: ReportFiles) -> dict[str, Plot]:
-    """The plots that no table draws, in order: by name."""
-    paths = {path.stem: path for path in map(Path, files.plots)}
-    order = [*(name for name in PLOTS if name in paths), *(name for name in paths if name not in PLOTS)]
-    found: dict[str, Plot] = {}
-    for name in order:
-        table, what, caption = PLOTS.get(name, ("", glance.title(name), ""))
-        if caption or name not in PLOTS:
-            id_ = f"p0-{glance.section_id(name)[2:]}"
-            panels = {f"{id_}-{number}": panel for number, panel in enumerate(charts.read_plot(paths[name]))}
-            found[name] = Plot(id_, panels, f"{what}. {caption}".strip())
-    return found

@@ -1,50 +1,43 @@
 """Where the numbers of a report come from: code, versions, devices, seeds and digests, gathered from the sidecars."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tripleaudit import __version__
 from tripleaudit.files import read_json
 from tripleaudit.provenance import git_state
+from tripleaudit.report.study_files import StudyFacts
+from tripleaudit.tables.labels import SETTINGS_NOTE
 
 
-@dataclass(frozen=True)
-class Origin:
-    """Facts of all jobs of a study, different values side by side.
-
-    Attributes:
-        report_code: version and commit that wrote the report.
-        code: commits of the trainings, with a mark where files had uncommitted changes.
-        versions: package -> versions.
-        devices, seeds: of the trainings.
-        finished: first and last time that a training ended.
-        data: ``(corpus / training set, role, SHA-256)`` of what was trained on.
-    """
+class Origin(NamedTuple):
+    """Facts of all jobs of a study, different values side by side."""
 
     report_code: str
-    code: list[str] = field(default_factory=list)
-    versions: dict[str, list[str]] = field(default_factory=dict)
-    devices: list[str] = field(default_factory=list)
-    seeds: list[str] = field(default_factory=list)
-    finished: list[str] = field(default_factory=list)
-    data: list[tuple[str, str, str]] = field(default_factory=list)
+    """Version and commit that wrote the report."""
+    entries: list[tuple[str, list[str]]]
+    """Heading and values: commits of the trainings, versions of packages, devices, seeds, settings …"""
+    data: list[tuple[str, str, str]]
+    """``(corpus / training set, role, SHA-256)`` of what was trained on and tested with."""
 
 
-def origin_of(sidecars: Iterable[str | Path]) -> Origin:
+def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
     """Gather the facts of ``models/<run>/provenance.json`` files and of sidecars of merged scores.
 
     Raises:
         UserError: a file is missing or not JSON.
     """
-    code, devices, seeds, finished = set(), set(), set(), set()
+    code: set[str] = set()
+    devices: set[str] = set()
+    seeds: set[int] = set()
+    finished: set[str] = set()
     versions: dict[str, set[str]] = {}
-    data: dict[tuple[str, str, str], None] = {}
+    data: set[tuple[str, str, str]] = set()
     for path in map(Path, sidecars):
         facts = read_json(path)
         if "files" in facts:
-            data.update(dict.fromkeys(_scored(facts["files"].values())))
+            data.update(_scored(facts["files"].values()))
             continue
         code.add(commit_of(facts.get("git")))
         packages = {"tripleaudit": facts.get("version"), "python": facts.get("python"), **facts.get("packages", {})}
@@ -52,22 +45,22 @@ def origin_of(sidecars: Iterable[str | Path]) -> Origin:
             if version:
                 versions.setdefault(name, set()).add(str(version))
         devices.add(str(facts.get("device", "unknown")))
-        if facts.get("seed") is not None:
-            seeds.add(facts["seed"])
-        if facts.get("finished"):
-            finished.add(facts["finished"])
+        seeds |= {facts["seed"]} if facts.get("seed") is not None else set()
+        finished |= {facts["finished"]} if facts.get("finished") else set()
         where = "/".join(path.parent.parts[-5:-3])
-        for role, entry in facts.get("inputs", {}).items():
-            data.setdefault((where, role, str(entry.get("sha256"))))
-    return Origin(
-        report_code=f"tripleaudit {__version__}, {commit_of(git_state())}",
-        code=sorted(code),
-        versions={name: sorted(found) for name, found in sorted(versions.items())},
-        devices=sorted(devices),
-        seeds=[str(seed) for seed in sorted(seeds)],
-        finished=[min(finished), max(finished)] if finished else [],
-        data=sorted(data),
-    )
+        data |= {(where, role, str(entry.get("sha256"))) for role, entry in facts.get("inputs", {}).items()}
+    report_code = f"tripleaudit {__version__}, {commit_of(git_state())}"
+    entries = [
+        ("Report", [report_code]),
+        ("Trainings", sorted(code)),
+        ("Finished", [" to ".join(dict.fromkeys((min(finished), max(finished))))] if finished else []),
+        ("Devices", sorted(devices)),
+        ("Seeds", list(map(str, sorted(seeds) or study.seeds))),
+        ("Settings", [setting.upper() for setting in study.settings] + [SETTINGS_NOTE] * bool(study.settings)),
+        ("Versions", [f"{name} {' and '.join(sorted(found))}" for name, found in sorted(versions.items())]),
+        ("Configuration", [f"SHA-256 {study.config_sha256}"] if study.config_sha256 else []),
+    ]
+    return Origin(report_code, entries, sorted(data))
 
 
 def commit_of(state: Mapping[str, Any] | None) -> str:

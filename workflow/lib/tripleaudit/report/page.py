@@ -1,68 +1,56 @@
-"""The report as one HTML page that loads nothing: a head with a policy that forbids it, and the sections in order."""
+"""The parts of the report's page, which loads nothing: questions with their tables and plots, outcomes and facts."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from tripleaudit.report import charts, glance
+from tripleaudit.report import charts
 from tripleaudit.report.browser import error_counts
-from tripleaudit.report.glance import Matrix, on_scale, rests_on, section_id, title
-from tripleaudit.report.kinds import KINDS
-from tripleaudit.report.origin import Origin
-from tripleaudit.report.sections import Plot, Section, share
-from tripleaudit.report.study_files import StudyFacts
-from tripleaudit.report.table_files import compared
-from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
-from tripleaudit.tables.render import escape
-from tripleaudit.tables.render.markup import templates
+from tripleaudit.report.glance import section_id, title
+from tripleaudit.tables.cells import Table
+from tripleaudit.tables.render import escape, to_csv, to_latex, to_markdown
 
 READS = ("report/assets/*",)
 ASSETS = Path(__file__).parent / "assets"
 WIDE = 12  # columns from which a table is printed smaller
 LEAD = "lead"  # the id of the first screen's plot
 ROOMY = 5  # columns up to which a plot stands beside its table
+SMALL = 4  # columns of a table that shares its row with another one
+FORMS = {"CSV": to_csv, "Markdown": to_markdown, "LaTeX": to_latex}
+DRAWN = ("type-f1", "cardinality-drop", "gre-scores")  # plots of what the page draws from the table itself
 PLOTS = {
-    "type-f1": ("type-f1", "F1 by kind of triple", ""),
-    "cardinality-drop": ("end-to-end", "F1 when sentences without triples are added to the test", ""),
     "zcc-curves": (
         "zcc",
-        "Precision and recall of the zero-cardinality classifiers",
-        "On the class “has triples”, over all thresholds; the mark is the operating point, AP the average precision.",
+        "Precision and recall of the zero-cardinality classifiers. On the class “has triples”, over all thresholds; "
+        "the mark is the operating point, AP the average precision.",
     ),
     "f1-cost": (
         "efficiency",
-        "F1 against what it takes",
-        "Up is better, left is cheaper. Each point is a row of the table, its line the 95 % interval of F1.",
+        "F1 against what it takes. Up is better, left is cheaper. Each point is a row of the table, its line the 95 % "
+        "interval of F1.",
     ),
-    "gre-scores": ("gre-sentence", "GREScores", ""),
     "lost-in-the-middle": (
         "lost-in-the-middle",
-        "Redundancy by position in the document",
-        "The share of entities that come back when a part is shown once more. A model that uses its history repeats "
-        "little; a rise between the ends is what “lost in the middle” means.",
+        "Redundancy by position in the document. The share of entities that come back when a part is shown once more. "
+        "A model that uses its history repeats little; a rise between the ends is what “lost in the middle” means.",
     ),
     "training-curves": (
         "training-time",
-        "Training loss and validation F1 over epochs",
-        "Dashed: with Entity Noising; pale: trained on other training sets than the original without zero triples.",
+        "Training loss and validation F1 over epochs. Dashed: with Entity Noising; pale: trained on other training "
+        "sets than the original without zero triples.",
     ),
     "time-memory": (
         "training-time",
-        "Time and memory of each extractor",
-        "Wall time, and the greatest main memory that a training held, from the jobs' benchmark files. A training that "
-        "was stopped and resumed counts from its last start; memory of a GPU is not in it.",
+        "Time and memory of each extractor. Wall time, and the greatest main memory that a training held, from the "
+        "jobs' benchmark files. A training that was stopped and resumed counts from its last start; memory of a GPU is "
+        "not in it.",
     ),
 }
-"""Plot -> the table beside which it stands, its title, and what to see; nothing to see: drawn from the table itself."""
-
-
+"""Plot -> the table beside which it stands, and its caption."""
 FILTERS = (
     ("set", "Test set"),
     ("system", "System"),
@@ -75,74 +63,57 @@ FILTERS = (
 )
 
 
-def page(
-    facts: StudyFacts,
-    origin: Origin,
-    command: str,
-    found: Matrix,
-    sections: Sequence[Section],
-    plots: Sequence[Plot],
-    browser: Mapping[str, Any] | None,
-    address: Callable[[Cell], str],
-) -> str:
-    """Return the page.
+class Plot(NamedTuple):
+    """A plot of the study: Vega-Lite specifications of its panels by their ids, what to see, and beside which table."""
 
-    Args:
-        facts, origin: where the study comes from.
-        command: that makes the page again.
-        found, sections, plots: the matrix, the questions, and the plots that belong to none.
-        browser: the sentences (:func:`tripleaudit.report.browser.browser_data`), None for none.
-        address: where the sentences behind a number are found.
+    id: str
+    charts: dict[str, dict[str, Any]]
+    caption: str
+    table: str = ""
+
+
+class Section(NamedTuple):
+    """One question of the study.
+
+    Attributes:
+        table: its table, with question and answer.
+        command: that makes the table again.
+        plots: further plots.
+        chart: of the table's own scores.
+        notes: numbers of the table's notes.
     """
-    shared = share(sections, address)
-    front, findings = glance.in_front(found), glance.findings(found.tables.values())
-    noised = [NOISE_NOTE] * any("+EN" in system for _, system in front.rows)
-    shown = [cell.mark for cells in front.rows.values() for cell in cells.values()]
-    drawn = next(filter(None, map(charts.by_stratum, found.tables.values())), None)
-    if drawn:
-        shared.charts[LEAD] = drawn
-    for plot in plots:
-        shared.charts |= plot.charts
-    scripts = [*([charts.script()] if shared.charts else []), *([_asset("browser.js")] if browser else [])]
-    return (
-        templates(ASSETS)
-        .get_template("page.html")
-        .render(
-            facts=facts,
-            origin=origin,
-            entries=_entries(facts, origin),
-            command=command,
-            front=front,
-            behind=glance.behind(found, front),
-            findings=findings,
-            lead=LEAD if drawn else "",
-            looked=bool(drawn) and any(point["looked"] for point in drawn["data"]["values"]),
-            marks=[*mark_notes("".join([*shown, *(text for _, text in findings)])), *noised],
-            sections=sections,
-            rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
-            plots=plots,
-            warnings=[warning for one in sections for warning in one.table.warnings],
-            browser=browser,
-            errors=_errors(browser) if browser else [],
-            filters=FILTERS,
-            kinds=list(KINDS.values()),
-            notes=list(shared.notes),
-            charts=shared.charts,
-            copies=shared.copies,
-            scripts=list(map(Markup, (*scripts, _asset("page.js")))),
-            address=address,
-            asset=lambda name: Markup(_asset(name)),
-            compared=compared,
-            on_scale=on_scale,
-            rests_on=rests_on,
-            script_json=lambda value: Markup(script_json(value)),
-            section_id=section_id,
-            title=title,
-            unbroken=unbroken,
-            WIDE=WIDE,
-            ROOMY=ROOMY,
-        )
-    )
+
+    table: Table
+    command: str
+    plots: list[Plot]
+    chart: dict[str, Any] | None
+    notes: list[int]
+
+    @property
+    def id(self) -> str:
+        return section_id(self.table.name)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a plot stands beside the table."""
+        return bool(self.chart or self.plots)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it shares its row with others."""
+        return not self.drawn and len(self.table.columns) <= SMALL
+
+
+def plots_of(paths: Iterable[str | Path]) -> dict[str, Plot]:
+    """Return the plots that no table draws by name, those of the program first."""
+    files = {path.stem: path for path in map(Path, paths)}
+    found: dict[str, Plot] = {}
+    for name in [*(name for name in PLOTS if name in files), *(name for name in files if name not in PLOTS)]:
+        if name not in DRAWN:
+            id_, (table, caption) = f"p0-{section_id(name)[2:]}", PLOTS.get(name, ("", f"{title(name)}."))
+            panels = {f"{id_}-{number}": panel for number, panel in enumerate(charts.read_plot(files[name]))}
+            found[name] = Plot(id_, panels, caption, table)
+    return found
 
 
 def script_json(value: Any) -> str:
@@ -156,7 +127,7 @@ def unbroken(text: str) -> Markup:
     return Markup(escape.html(text).replace(" %", "&nbsp;%"))
 
 
-def _errors(browser: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, int]]]]:
+def errors(browser: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, int]]]]:
     """Return each system with the address and the number of its triples of each outcome."""
     rows = []
     for system, counts in zip(browser["systems"], error_counts(browser), strict=True):
@@ -167,18 +138,6 @@ def _errors(browser: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, int]]
     return rows
 
 
-def _entries(facts: StudyFacts, origin: Origin) -> list[tuple[str, list[str]]]:
-    return [
-        ("Report", [origin.report_code]),
-        ("Trainings", origin.code),
-        ("Finished", [" to ".join(dict.fromkeys(origin.finished))] if origin.finished else []),
-        ("Devices", origin.devices),
-        ("Seeds", origin.seeds or [str(seed) for seed in facts.seeds]),
-        ("Settings", [setting.upper() for setting in facts.settings] + [labels.SETTINGS_NOTE] * bool(facts.settings)),
-        ("Versions", [f"{name} {' and '.join(found)}" for name, found in origin.versions.items()]),
-        ("Configuration", [f"SHA-256 {facts.config_sha256}"] if facts.config_sha256 else []),
-    ]
-
-
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file of the page."""
     return (ASSETS / name).read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ class Predicted:
 
     @property
     def classifies(self) -> bool:
-        """Whether this is a classifier, which says of a sentence whether it has triples."""
+        """Whether this is a classifier of sentences."""
         return self.counts is not None and self.counts.stem == CLASSIFICATION
 
     @property
@@ -50,13 +50,12 @@ class ReportFiles:
     """All files of a report; any list but that of the tables may be empty.
 
     Attributes:
-        tables, plots: JSON tables (``results/<study>/tables/NAME.json``) and plots, in the order of the page.
+        tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
         rows: counts of the predictions that the sentences show (:func:`tripleaudit.plan.scored.browsed`).
-        infused: predictions about infused triples (``…/needles/triples/extractors/<run>`` or ``…/models/<model>``, of a
-            system that is not trained ``…/predictions/<corpus>/<training set>/<system>/infused.jsonl``).
+        infused: predictions about infused triples.
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         verdicts: of a judge on their triples (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
-        entities: that language models found in documents with needles (``…/needles/models/<model>/entities.jsonl``).
+        entities: that language models found in documents with needles.
         provenance: sidecars of trainings, and of the merged scores.
     """
 
@@ -82,13 +81,9 @@ class ReportFiles:
             UserError: a file is missing, or is not the one that was counted.
         """
         runs = [counted(Path(path), self.study) for path in self.rows]
-        corpus = next((run.corpus for run in runs), "")
-        return [
-            *runs,
-            *(infused_of(Path(path), self.study, corpus) for path in self.infused),
-            *(answered_by(Path(path), self.verdicts) for path in self.answers),
-            *(entities_of(Path(path)) for path in self.entities),
-        ]
+        runs += [infused_of(Path(path), self.study, runs[0].corpus if runs else "") for path in self.infused]
+        runs += [answered_by(Path(path), self.verdicts) for path in self.answers]
+        return runs + [entities_of(Path(path)) for path in self.entities]
 
 
 @dataclass(frozen=True)
@@ -130,18 +125,15 @@ def counted(counts: Path, study: Path) -> Predicted:
 def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
     """Describe predictions about infused triples, beside the records that they were infused into.
 
-    Args:
-        path: of the predictions; of an extractor it names the run, which a model has none of.
-        study: folder of the study.
-        corpus: that the measurement of a model belongs to.
+    Their path names the run of an extractor; the measurement of a model belongs to the corpus.
     """
     triples = study / "needles/triples"
-    place = path.relative_to(triples if path.is_relative_to(triples) else study).parts
-    if place[0] == "models":
-        return Predicted(corpus, PIECES, "", place[1], "none", path, triples / "pieces.jsonl")
-    _, corpus, trainset, extractor, noise = place[:5]
+    kind, *names = path.relative_to(triples if path.is_relative_to(triples) else study).parts
+    if kind == "models":
+        return Predicted(corpus, PIECES, "", names[0], "none", path, triples / "pieces.jsonl")
+    corpus, trainset, extractor, noise = names[:4]
     training = trainset.rpartition("-")[2]
-    if place[0] == "predictions":  # of a system that is not trained
+    if kind == "predictions":  # of a system that is not trained
         training, noise = "", "none"
     return Predicted(corpus, TRIPLE_NEEDLES, training, extractor, noise, path, triples / "sentences.jsonl")
 
@@ -182,13 +174,13 @@ def find_files(folder: str | Path) -> ReportFiles:
     if not (tables := found("tables/*.json")):
         raise UserError(f"{folder}: no tables/*.json here; expected the folder of a finished study")
     runs = found("needles/triples/extractors/*/*/*/*/seed*/predictions.jsonl")
-    first = {path.parents[1]: path for path in sorted(runs, key=_seed, reverse=True)}
+    runs.sort(key=lambda path: int(path.parent.name.removeprefix("seed")), reverse=True)
     models = found("needles/triples/models/*/predictions.jsonl", "predictions/*/*/*/infused.jsonl")
     return ReportFiles(
         tables=tables,
         plots=found("plots/*.json"),
         rows=_browsed(found("counts/**/*.csv")),
-        infused=[*sorted(first.values()), *models],
+        infused=[*sorted({path.parents[1]: path for path in runs}.values()), *models],
         answers=found("generative/*/*/answers.jsonl"),
         verdicts=found("gre/*/judged/*/*/factualness.json"),
         entities=found("needles/models/*/entities.jsonl"),
@@ -205,10 +197,6 @@ def _browsed(counts: Sequence[Path]) -> list[Path]:
         rank = (-int(keys.get("seed") or 0), keys.get("testing", ""))
         found[run] = max(found.get(run, (rank, path)), (rank, path))
     return [path for _, (_, path) in sorted(found.items())]
-
-
-def _seed(path: Path) -> int:
-    return int(path.parent.name.removeprefix("seed"))
 
 
 def facts_from_json(text: str) -> StudyFacts:

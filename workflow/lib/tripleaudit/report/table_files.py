@@ -9,6 +9,7 @@ from tripleaudit.report.answered import answered
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.gates import counted
 
 
 def compared(table: Table) -> str:
@@ -16,10 +17,10 @@ def compared(table: Table) -> str:
     found = [cell.difference for cell in table.cells if cell.difference is not None]
     if not found:
         return ""
-    plural = "value" if len(found) == 1 else "values"
     return (
-        f"{len(found)} reported {plural} stand beside the measured ones; half of the absolute differences are at most "
-        f"{median(map(abs, found)):.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's unit)."
+        f"{counted(len(found), 'reported value')} stand beside the measured ones; half of the absolute differences are "
+        f"at most {median(map(abs, found)):.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's "
+        "unit)."
     )
 
 
@@ -56,15 +57,15 @@ class Links:
         of = cell.of
         if not of:
             return ""
-        generative = of["protocol"].startswith("gre-")
-        trained = of["protocol"].endswith("-trained") and generative
-        entities = of["protocol"] in ENTITIES
-        protocols = [of["protocol"], *SAME.get(of["protocol"], ())]
-        if trained or generative or entities:
-            protocols = ["original" if trained else GENERATIVE if generative else NEEDLES]
+        protocol, extractor = of["protocol"], of["extractor"]
+        generative, entities = protocol.startswith("gre-"), protocol in ENTITIES
+        trained = generative and protocol.endswith("-trained")
         training = "" if generative and not trained else of["training"]
-        system = system_key(training, of["extractor"], of["noise"]) if of["extractor"] not in NO_SYSTEMS else ""
-        places = [("" if entities else of["corpus"], protocol) for protocol in protocols]
+        system = system_key(training, extractor, of["noise"]) if extractor not in NO_SYSTEMS else ""
+        protocols: tuple[str, ...] = (protocol, *SAME.get(protocol, ()))
+        if generative or entities:
+            protocols = ("original" if trained else GENERATIVE if generative else NEEDLES,)
+        places = [("" if entities else of["corpus"], one) for one in protocols]
         place = next((one for one in places if one in self.sets and (not system or system in self.sets[one])), None)
         if place is None:
             return ""

@@ -69,23 +69,19 @@ def study_audit(
 def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: SeenTriples) -> list[dict[str, Any]]:
     """Return one test sentence and its variants with their triples and the types of these (rte-generalization, Fig. 2).
 
-    It is the first one whose variants all differ from it and from one another; none if there is no such sentence.
-
-    Returns:
-        ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three strings and a type) of each.
+    It is the first one whose variants all differ from it and from one another; nothing if there is no such. Of each:
+    ``name`` (empty for the sentence itself), ``text`` and ``triples`` (three strings and a type).
     """
+
+    def shown(each: Sentence, name: str) -> dict[str, Any]:
+        triples = [[*triple, seen.type_of(triple)] for triple in distinct_triples(each)]
+        return {"name": name, "text": each.text, "triples": triples}
+
     found = variants_of([each.id for each in original], [each.id for each in augmented])
     for sentence, places in zip(original, found, strict=True):
         several = [sentence, *(augmented[place] for place in places)]
         if len(places) > 1 and sentence.triples and len({each.text for each in several}) == len(several):
-            return [
-                {
-                    "name": each.id[len(sentence.id) + 1 :],
-                    "text": each.text,
-                    "triples": [[*triple, seen.type_of(triple)] for triple in distinct_triples(each)],
-                }
-                for each in several
-            ]
+            return [shown(each, each.id[len(sentence.id) + 1 :]) for each in several]
     return []
 
 
@@ -100,13 +96,10 @@ def write_study_audit(
 ) -> None:
     """Read project JSONL splits, each as train, valid, test, and write their :func:`study_audit` as JSON.
 
-    Args:
-        original: the test set whose variants the test set has, if it has such.
-        counts: reports on reading the corpus's splits; the ``remarks`` are what they left out or changed.
+    The ``remarks`` are what reports on reading the corpus's splits (``counts``) say was left out or changed.
     """
-    loaded, zero = (
-        dict(zip(SPLITS, map(load_sentences, paths), strict=True)) if paths else {} for paths in (splits, with_zero)
-    )
+    loaded = dict(zip(SPLITS, map(load_sentences, splits), strict=True))
+    zero = dict(zip(SPLITS, map(load_sentences, with_zero), strict=bool(with_zero)))
     remarks = [f"{Path(path).name.partition('.')[0]}: {text}" for path in counts for text in stored_remarks(path)]
     tested = [sentence for path in original for sentence in load_sentences(path)]
     write_json(out, {**study_audit(keys, loaded, zero, tested), "remarks": remarks})

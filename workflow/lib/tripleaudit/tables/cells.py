@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -188,13 +189,7 @@ class Table:
 
 def runs_of(labels: Sequence[str]) -> list[tuple[str, int]]:
     """Return neighbouring equal labels as ``(label, how many)``."""
-    runs: list[tuple[str, int]] = []
-    for label in labels:
-        if runs and runs[-1][0] == label:
-            runs[-1] = (label, runs[-1][1] + 1)
-        else:
-            runs.append((label, 1))
-    return runs
+    return [(label, len(list(run))) for label, run in groupby(labels)]
 
 
 def subject(run: Mapping[str, str], stratum: str = "all", matching: str = "", metric: str = "") -> dict[str, str]:
@@ -222,6 +217,8 @@ CALLS_FOR: Mapping[str, Callable[[Cell], bool]] = {
     REPORTED: lambda cell: cell.reported is not None,
     f"{GAP}: ": lambda cell: cell.text in (None, GAP) and cell.value is None,
     f"{SMALL}: ": lambda cell: SMALL in cell.mark,
+    "[low, high]": lambda cell: cell.low is not None,
+    "Several runs": lambda cell: cell.seeds > 1,
 }
 """Beginning of a note -> the cells of which one has to be there."""
 

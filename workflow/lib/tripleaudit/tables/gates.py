@@ -27,16 +27,14 @@ class Pair(NamedTuple):
     Attributes:
         name: of the system.
         first, second: the values.
-        floors: what the best trivial baseline reaches on the cases of either value.
-        baselines: names of these baselines.
+        floors: name of the best trivial baseline on the cases of either value, and what it reaches there.
         difference: second minus first, from the per-sentence counts where they are available.
     """
 
     name: str
     first: Cell
     second: Cell
-    floors: tuple[Cell, Cell] = (Cell(), Cell())
-    baselines: tuple[str, str] = ("", "")
+    floors: Sequence[tuple[str, Cell]] = (("", Cell()), ("", Cell()))
     difference: Difference | None = None
 
     @property
@@ -88,41 +86,33 @@ def pairs_of(
     """Return the values of every system that was measured under two conditions, in the order of a table's cells.
 
     Args:
-        cells: of a table; of several about one system and condition, the first counts.
-        first, second: what the cells of a condition are of, as ``{"stratum": "unseen"}``; without noising unless they
-            say so.
-        inputs: of the table, with the counts behind its cells; a system is named with its corpus where the study has
-            several.
-        floors: whether the best trivial baseline stands beside each value; it is never trained with noising.
+        cells: of several about one system and condition, the first counts.
+        first, second: what they are of, as ``{"stratum": "unseen"}``; without noising unless a condition says so.
+        inputs: the counts behind the cells; a system is named with its corpus where the study has several.
+        floors: whether the best trivial baseline, never trained with noising, stands beside each value.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
+    systems = dict.fromkeys((cell.of["corpus"], cell.of["extractor"]) for cell in known)
+    several_corpora = len({*(inputs.corpora if inputs else ()), *(corpus for corpus, _ in systems)}) > 1
 
     def under(condition: Mapping[str, str]) -> dict[tuple[str, str], Cell]:
-        found = [
-            ((cell.of["corpus"], cell.of["extractor"]), cell) for cell in known if condition.items() <= cell.of.items()
-        ]
-        return dict(reversed(found))
+        found = [cell for cell in known if condition.items() <= cell.of.items()]
+        return {(cell.of["corpus"], cell.of["extractor"]): cell for cell in reversed(found)}
+
+    def floor(corpus: str, trivial: Mapping[tuple[str, str], Cell]) -> tuple[str, Cell]:
+        """Return the name and the value of the best baseline under one condition."""
+        return best((one.label, trivial.get((corpus, name), Cell())) for name, one in BASELINES.items() if floors)
 
     sides = [under({"noise": "none", **condition}) for condition in (first, second)]
     baselines = [under({**condition, "noise": "none"}) for condition in (first, second)]
-    systems = [
-        key for key in dict.fromkeys((c.of["corpus"], c.of["extractor"]) for c in known) if key[1] not in BASELINES
-    ]
-    several_corpora, pairs = len({*(inputs.corpora if inputs else ()), *(corpus for corpus, _ in systems)}) > 1, []
+    pairs = []
     for corpus, name in systems:
-        if all((corpus, name) in side for side in sides):
-            trivial = [_floor(plain, corpus) for plain in baselines] if floors else [("", Cell())] * 2
+        if name not in BASELINES and all((corpus, name) in side for side in sides):
+            one, other = (side[corpus, name] for side in sides)
+            held = [floor(corpus, trivial) for trivial in baselines]
             label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
-            first, second = (side[corpus, name] for side in sides)
-            names, held = zip(*trivial, strict=True)
-            difference = inputs.scores.between(first.of, second.of) if inputs else None
-            pairs.append(Pair(label, first, second, held, names, difference))
+            pairs.append(Pair(label, one, other, held, inputs.scores.between(one.of, other.of) if inputs else None))
     return pairs
-
-
-def _floor(cells: Mapping[tuple[str, str], Cell], corpus: str) -> tuple[str, Cell]:
-    """Return the name and the value of the best baseline under one condition."""
-    return best((one.label, cells.get((corpus, name), Cell())) for name, one in BASELINES.items())
 
 
 def contrast(
@@ -130,11 +120,8 @@ def contrast(
 ) -> str:
     """Say how a score differs between two conditions, for one system or over several, and for which nothing follows.
 
-    Args:
-        pairs: of each system; those with a gap are left out.
-        first, second: the conditions, as in "on entirely seen triples".
-        what: the score.
-        between_trainings: whether the conditions are two trainings, so that unequal budgets matter.
+    Pairs with a gap are left out. Conditions read as in "on entirely seen triples"; between two trainings unequal
+    budgets matter.
     """
     pairs = [pair for pair in pairs if pair.first.value is not None and pair.second.value is not None]
     if not pairs:
@@ -170,7 +157,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unfinished"
     if between_trainings and any(UNEQUAL in cell.mark for cell in cells):
         return "unequal"
-    if all(not_beaten(*one) for one in zip(cells, pair.floors, strict=True)):
+    if all(not_beaten(cell, floor) for cell, (_, floor) in zip(cells, pair.floors, strict=True)):
         return "floor"
     if not pair.shown:
         return "tie"
@@ -181,53 +168,39 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
 
 def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
     """Say why nothing follows for some systems, and in the same sentence what would change that."""
-    names, one = several([pair.name for pair in pairs]), len(pairs) == 1
-    values = f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
-    if doubt == "few":
-        cases = min(cell.cases for pair in pairs for cell in (pair.first, pair.second) if cell.cases is not None)
-        plural = "sentence" if cases == 1 else "sentences"
-        return (
-            f"Too few cases for a conclusion about {names}: one side rests on {cases} test {plural}{values}, and it "
-            f"takes {FEW}."
-        )
-    if doubt == "zero":
-        return (
-            f"{names} {'finds' if one else 'find'} nothing right {first} or {second}, which says nothing about either: "
-            "it takes more epochs, or more training sentences."
-        )
-    if doubt == "unfinished":
-        verb = "its training was" if one else "their trainings were"
-        return (
-            f"No conclusion for {names}: {verb} still rising ({UNFINISHED}), so that the values{values} may change "
-            "with more training; it takes more epochs."
-        )
-    if doubt == "unsettled":
-        return (
-            f"No conclusion for {names}: there were too few evaluations to know whether training was still rising "
-            f"({UNSETTLED}){values}; it takes {FEWEST} in each training."
-        )
-    if doubt == "unequal":
-        return (
-            f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples ({UNEQUAL}), "
-            f"so that the difference{values} is one of budget too; it takes two trainings of as many epochs."
-        )
     if doubt == "floor":
         return _not_beating(pairs, first, second, what)
-    shown = _tie(pairs[0]) if one else "; it takes more test sentences, or more seeds"
-    return f"For {names}, no difference is shown between {what} {first} and {second}{shown}."
+    names, one = several([pair.name for pair in pairs]), len(pairs) == 1
+    values = f" ({pairs[0].first.shown} % {first}, {pairs[0].second.shown} % {second})" if one else ""
+    cases = min((cell.cases for pair in pairs for cell in pair[1:3] if cell.cases is not None), default=0)
+    return {
+        "few": f"Too few cases for a conclusion about {names}: one side rests on {counted(cases, 'test sentence')}"
+        f"{values}, and it takes {FEW}.",
+        "zero": f"{names} find{'s' * one} nothing right {first} or {second}, which says nothing about either: it takes "
+        "more epochs, or more training sentences.",
+        "unfinished": f"No conclusion for {names}: {'its training was' if one else 'their trainings were'} still "
+        f"rising ({UNFINISHED}), so that the values{values} may change with more training; it takes more epochs.",
+        "unsettled": f"No conclusion for {names}: there were too few evaluations to know whether training was still "
+        f"rising ({UNSETTLED}){values}; it takes {FEWEST} in each training.",
+        "unequal": f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples "
+        f"({UNEQUAL}), so that the difference{values} is one of budget too; it takes two trainings of as many epochs.",
+        "tie": f"For {names}, no difference is shown between {what} {first} and {second}"
+        f"{_tie(pairs[0]) if one else '; it takes more test sentences, or more seeds'}.",
+    }[doubt]
 
 
 def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
-    baselines = several(list(dict.fromkeys(f"“{name}”" for pair in pairs for name in pair.baselines if name)))
+    baselines = several(list(dict.fromkeys(f"“{name}”" for pair in pairs for name, _ in pair.floors if name)))
     plural = "s" if " and " in baselines else ""
     if one:
-        sides = zip((first, second), pairs[0].floors, strict=True)
-        floors = several([f"{floor.shown} % {where}" for where, floor in sides])
+        floors = [
+            f"{floor.shown} % {where}" for where, (_, floor) in zip((first, second), pairs[0].floors, strict=True)
+        ]
         stated = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
         if not pairs[0].shown:
-            stated = f"For {names}, no difference is shown between {what} {first} and {second}{_tie(pairs[0])}"
-        beat = f"it does not beat the baseline{plural} {baselines} ({floors})"
+            stated = _reservation("tie", pairs, first, second, what)[:-1]
+        beat = f"it does not beat the baseline{plural} {baselines} ({several(floors)})"
         return f"{stated}; {beat}, so that this says nothing about reading."
     beat = f"do not beat the baseline{plural} {baselines} {first} or {second}"
     return f"{names} {beat}, so that differences say nothing about reading before a system does, as after more epochs."
@@ -240,19 +213,14 @@ def _tie(pair: Pair) -> str:
         return values
     low, high = pair.bounds
     change = f", a difference of {pair.points(signed=True)}{_seeds(pair)}"
-    counted = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
+    cases = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
     size = abs(pair.change)
-    if not counted or not size or (high - low) / 2 > size * MOST**0.5:
+    if not cases or not size or (high - low) / 2 > size * MOST**0.5:
         return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
-    needed = min(counted) * max(1.0, (high - low) / 2 / size) ** 2
-    seeds = " or more seeds" if _seeds(pair) else ""
-    return f"{values}{change}; it takes about {_rounded(needed)} test sentences{seeds} to show one of this size"
-
-
-def _rounded(number_: float) -> str:
-    """Two digits, upwards: ``3,400``."""
-    step = 10 ** max(0, len(str(int(number_))) - 2)
-    return f"{math.ceil(number_ / step) * step:,}"
+    needed = min(cases) * max(1.0, (high - low) / 2 / size) ** 2
+    step = 10 ** max(0, len(str(int(needed))) - 2)  # two digits, upwards
+    enough = f"{math.ceil(needed / step) * step:,} test sentences" + (" or more seeds" if _seeds(pair) else "")
+    return f"{values}{change}; it takes about {enough} to show one of this size"
 
 
 def _seeds(pair: Pair) -> str:
@@ -281,21 +249,14 @@ def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:
 
 
 def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
-    """Say which of several systems is ahead in a score, or why none is: too few cases, all zero, a tie.
-
-    Args:
-        cells: name and value of each system; gaps are left out.
-        what: the score, as in "MINEA".
-        unit: behind a value, such as " %".
-    """
+    """Say which of several named systems is ahead in a score, or why none is: too few cases, all zero, a tie."""
     known = sorted(((name, cell) for name, cell in cells if cell.value is not None), key=lambda one: -one[1].value)
     if not known:
         return ""
     name, cell = known[0]
-    cases = [one.cases for _, one in known if one.cases is not None]
-    if cases and min(cases) < FEW:
-        plural = "case" if min(cases) == 1 else "cases"
-        return f"{what} rests on {min(cases)} {plural}: too few to rank systems, which takes {FEW}"
+    cases = min((one.cases for _, one in known if one.cases is not None), default=FEW)
+    if cases < FEW:
+        return f"{what} rests on {counted(cases, 'case')}: too few to rank systems, which takes {FEW}"
     if len(known) == 1:
         return f"{what} {cell.shown}{unit} ({name} alone was measured)"
     if not cell.value:
@@ -311,13 +272,9 @@ def _conclusion(pairs: Sequence[Pair], first: str, second: str, what: str) -> st
     most = max(pairs, key=lambda pair: abs(pair.change))
     if len(pairs) == 1:
         return f"For {most.name}, {what} is {two_values(most, first, second)}."
-    falls = [-pair.change for pair in pairs if pair.change < 0]
-    rises = [pair.change for pair in pairs if pair.change > 0]
-    parts = []
-    if falls:
-        parts.append(f"lower {second} than {first} in {len(falls)} of {len(pairs)} cases ({points_range(falls)})")
-    if rises:
-        parts.append(f"higher in {len(rises)} of {len(pairs)} cases ({points_range(rises)})")
+    ways = {f"lower {second} than {first}": -1, "higher": 1}
+    sizes = {way: [size for pair in pairs if (size := sign * pair.change) > 0] for way, sign in ways.items()}
+    parts = [f"{way} in {len(of)} of {len(pairs)} cases ({points_range(of)})" for way, of in sizes.items() if of]
     return f"{what} is {' and '.join(parts)}; most so for {most.name}: {two_values(most, first, second)}."
 
 
@@ -346,6 +303,11 @@ def several(names: Sequence[str]) -> str:
     """``a, b and c``; of a long list the first names and how many more there are."""
     names = [*names[:SHOWN], *([f"{len(names) - SHOWN} more"] if len(names) > SHOWN else [])]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def counted(number_: int, noun: str) -> str:
+    """``1 case``, ``2 cases``."""
+    return f"{number_} {noun}{'s' * (number_ != 1)}"
 
 
 def sentences(*parts: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from tripleaudit.descriptors import MATCHINGS
@@ -54,7 +55,7 @@ class ScoreColumn:
     stratum: str = "all"
     group: str = ""
     of: Callable[[RunKey], RunKey] = field(default=lambda run: run)
-    cell: Callable[[ScoreRow], Cell] | None = None
+    cell: "Callable[[ScoreRow, ScoreColumn], Cell] | None" = None
 
 
 Reported = Callable[[ScoreRow, ScoreColumn], str | None]
@@ -87,7 +88,7 @@ def score_table(
 
     def cell(row: ScoreRow, column: ScoreColumn) -> Cell:
         if column.cell is not None:
-            return column.cell(row)
+            return column.cell(row, column)
         of = {"stratum": column.stratum, "matching": row.matching, "scale": scale, "digits": digits}
         found = inputs.scores.cell(column.of(row.run), column.metric, **of)
         return replace(found, reported=reported(row, column))
@@ -118,31 +119,22 @@ def score_table(
 def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:
     """Return one row for each corpus, extractor (or baseline) and noise setting, for corpora with scores on a protocol.
 
-    Args:
-        inputs: of the table.
-        protocols: those that only this table is about; a corpus without any of them is left out.
-        base: protocol of the rows' runs.
+    A corpus without any of the protocols is left out; the rows' runs are on the protocol ``base``.
     """
     every = [run for run in inputs.scores.runs if extracts(run.extractor) and run.extractor != LAST_WORDS_ONLY]
-    covered = {run.corpus for run in every if run.protocol in protocols}
+    covered = labels.corpora(run.corpus for run in every if run.protocol in protocols)
     about = ("original", *protocols)
-    known = {(run.corpus, run.extractor, run.noise) for run in every if run.protocol in about}
-    lost = [fact["keys"] | {"system": fact["system"]} for fact in inputs.systems if fact["failed"]]
-    known |= {(keys["corpus"], keys["system"], "none") for keys in lost if keys["protocol"] in about}
-    mine = [one for one in known if one[0] in covered]
-    extractors = labels.ordered((name for _, name, _ in mine), labels.rte_order())
-    noises = labels.ordered((noise for *_, noise in mine), ("none", "noising"))
+    known = {RunKey(run.corpus, base, "nz", "nz", run.extractor, run.noise) for run in every if run.protocol in about}
+    lost = [(fact["keys"], fact["system"]) for fact in inputs.systems if fact["failed"]]
+    known |= {RunKey(keys["corpus"], base, "nz", "nz", name) for keys, name in lost if keys["protocol"] in about}
+    known = {run for run in known if run.corpus in covered}
+    extractors = labels.ordered((run.extractor for run in known), labels.rte_order())
+    noises = labels.ordered((run.noise for run in known), ("none", "noising"))
+    every = [RunKey(corpus, base, "nz", "nz", *one) for corpus in covered for one in product(extractors, noises)]
     return [
-        ScoreRow(
-            labels.extractor(extractor, noise),
-            RunKey(corpus, base, "nz", "nz", extractor, noise),
-            inputs.matching,
-            labels.corpus(corpus),
-        )
-        for corpus in labels.corpora(covered)
-        for extractor in extractors
-        for noise in noises
-        if (corpus, extractor, noise) in known
+        ScoreRow(labels.extractor(run.extractor, run.noise), run, inputs.matching, labels.corpus(run.corpus))
+        for run in every
+        if run in known
     ]
 
 
@@ -159,9 +151,7 @@ def extracts(name: str) -> bool:
 def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) -> list[str]:
     """Return the notes on baselines and on systems without training among a table's rows, and those that failed.
 
-    Args:
-        rows: of the table; a system that failed may have none.
-        protocols: whose test sets the table is about.
+    A system that failed on the test sets of the protocols may have no row.
     """
     rows = list(rows)
     names, corpora = dict.fromkeys(row.run.extractor for row in rows), {row.run.corpus for row in rows}
@@ -191,16 +181,14 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         if reasons := inputs.reasons.get((fact["system"], corpus, protocol)):
             found.append(f"{where} {WHY}: {reasons}.")
         if fact.get("names"):
-            found.append(
-                f"{where}: {fact['renamed']} of {fact['triples']} triples have their relation by a map of "
-                f"{fact['names']} names."
-            )
+            renamed = f"{fact['renamed']} of {fact['triples']} triples have their relation"
+            found.append(f"{where}: {renamed} by a map of {fact['names']} names.")
         if fact["not_in_text"]:
             otherwise = fact.get("written_otherwise", 0)
+            but = f" ({otherwise} of them but for case, blanks or punctuation)" * bool(otherwise)
             found.append(
                 f"{where}: {fact['not_in_text']} of {fact['triples']} triples name something that is not in the "
-                f"sentence{f' ({otherwise} of them but for case, blanks or punctuation)' * bool(otherwise)}; they have "
-                "no offsets there and count as predicted."
+                f"sentence{but}; they have no offsets there and count as predicted."
             )
     return found
 
@@ -228,11 +216,10 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
         number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         spread = "" if seeds == [1] else "s; values are means ± sample standard deviations over seeds"
         found.append(f"Trained with {number} seed{spread}.")
-    if any(cell.low is not None for cell in measured):
-        found.append(
-            f"[low, high] is the 95 % bootstrap interval over test sentences{' and trained runs' * several} (Wilson's "
-            f"at 0 and 100 %; none under {FEWEST} sentences)."
-        )
+    found.append(
+        f"[low, high] is the 95 % bootstrap interval over test sentences{' and trained runs' * several} (Wilson's "
+        f"at 0 and 100 %; none under {FEWEST} sentences)."
+    )
     if any(cell.bold for cell in measured):
         found.append(
             "Bold: significantly better than every other row of its group (randomisation over "

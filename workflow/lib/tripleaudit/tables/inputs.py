@@ -1,8 +1,8 @@
 """What a table is made from: scores as cells over seeds with intervals, audits, facts of trainings, and options."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -74,19 +74,12 @@ class ScoreIndex:
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
-    def _counts(self) -> dict[RunKey, dict[str, SentenceCounts]]:
+    def counts(self) -> dict[RunKey, dict[str, SentenceCounts]]:
         found: dict[RunKey, dict[str, SentenceCounts]] = defaultdict(dict)
         for path in self._count_files:
             counts = load_counts(path)
             found[run_of(counts.keys)][counts.keys.get("seed", "")] = counts
         return found
-
-    def reasons(self, systems: Collection[str]) -> dict[RunKey, Sequence[str]]:
-        """Return why some systems find next to nothing, where that depends on something else than the system."""
-        if not systems:  # files of counts are not read for trained ones
-            return {}
-        every = ((run, one) for run, seeds in self._counts.items() for one in seeds.values())
-        return {run: one.reasons for run, one in every if one.reasons and run.extractor in systems}
 
     def values(self, run: RunKey, stratum: str, matching: str, metric: str) -> dict[str, float]:
         """Return seed -> value, in the order of the seeds."""
@@ -110,59 +103,39 @@ class ScoreIndex:
         runs, which needs the per-sentence counts, as does the F1 of several strata together (with ``+`` between them).
         """
         rows = self._values.get((run, stratum, matching, metric), {})
-        if not rows:
-            return self._pooled(run, stratum, matching) if "+" in stratum else Cell(digits=digits)
-        interval = self._interval(run, stratum, matching, metric, rows)
-        return Cell.mean(
-            list(self.values(run, stratum, matching, metric).values()),
-            interval,
-            scale,
-            digits=digits,
-            seeds=_trained(rows),
-            mark=self.mark(run),
-            of=subject(run._asdict(), stratum, matching, metric),
-            cases=self.cases(run, stratum, matching),
-            full=None if interval is None else scale,
-        )
-
-    def _pooled(self, run: RunKey, strata: str, matching: str) -> Cell:
-        """Return the F1 in percent over the sentences of several strata together; a gap without per-sentence counts."""
-        stacked = self.stacked(run, matching, strata)
+        if rows:
+            interval = self._interval(run, stratum, matching, metric, rows)
+            values = list(self.values(run, stratum, matching, metric).values())
+            found = Cell.mean(values, interval, scale, digits=digits, cases=self.cases(run, stratum, matching))
+            full = None if interval is None else scale
+            return self._of(found, rows, run, stratum, matching, metric, full=full)
+        stacked = self.stacked(run, matching, stratum) if "+" in stratum else None
         if stacked is None or not len(stacked):
-            return Cell()
-        return Cell.mean(
-            scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist(),
-            (intervals(stacked) or {}).get("f1"),
-            seeds=_trained(self._counts[run]),
-            mark=self.mark(run),
-            of=subject(run._asdict(), strata, matching, "f1"),
-            cases=len(stacked),
-            full=100,
-        )
+            return Cell(digits=digits)
+        f1 = scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist()
+        found = Cell.mean(f1, (intervals(stacked) or {}).get("f1"), cases=len(stacked))
+        return self._of(found, self.counts[run], run, stratum, matching, "f1", full=100)
+
+    def _of(self, cell: Cell, seeds: Iterable[str], run: RunKey, *of: str, full: float | None = None) -> Cell:
+        """Return a cell that says what it is of."""
+        trained = sum(map(bool, seeds))  # what was not trained has an empty seed
+        return replace(cell, seeds=trained, mark=self.mark(run), of=subject(run._asdict(), *of), full=full)
 
     def false_triples(self, run: RunKey, names: str, digits: int) -> Cell:
         """Return the triples that are predicted for 100 sentences without any, a gap without such sentences.
 
-        Args:
-            names: of training that they hold (:mod:`tripleaudit.scoring.held_names`), several kinds with ``+`` between
-                them; empty for all.
+        The names of training that they hold (:mod:`tripleaudit.scoring.held_names`) may be of several kinds, with ``+``
+        between them, or empty for all.
         """
-        counted = self._counts.get(run, {})
+        counted = self.counts.get(run, {})
         held = next((one.names for one in counted.values()), ())
         chosen = [place for place, name in enumerate(held) if name and (not names or name in names.split("+"))]
         stacked = self.stacked(run, PRIMARY)
         if stacked is None or not chosen:
             return Cell(digits=digits)
         predicted = stacked[chosen][:, :, 1]
-        return Cell.mean(
-            predicted.mean(axis=0).tolist(),
-            rate_interval(predicted),
-            digits=digits,
-            seeds=_trained(counted),
-            mark=self.mark(run),
-            of=subject(run._asdict(), names or "zero", PRIMARY, "false_triples"),
-            cases=len(chosen),
-        )
+        rate = Cell.mean(predicted.mean(axis=0).tolist(), rate_interval(predicted), digits=digits, cases=len(chosen))
+        return self._of(rate, counted, run, names or "zero", PRIMARY, "false_triples")
 
     def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
         """Return the F1 of the systems of some cells, and of baselines beside them, under another condition."""
@@ -188,20 +161,16 @@ class ScoreIndex:
         """
         ours, theirs = (self.values(run, stratum, matching, metric) for run in (first, second))
         both = {seed: theirs.get(seed, theirs.get("")) for seed in ours if seed in theirs or "" in theirs}
-        differences = [ours[seed] - value for seed, value in both.items()]
-        if not differences:
+        if not both:
             return Cell(digits=digits)
-        marks = self.mark(first) + self.mark(second)
+        found = Cell.mean([ours[seed] - value for seed, value in both.items()], digits=digits)
+        found = self._of(
+            replace(found, cases=self.cases(first, stratum, matching)), both, first, stratum, matching, metric
+        )
+        marks = found.mark + self.mark(second)
         if first._replace(testing="") == second._replace(testing=""):  # one training on two test sets: one budget
             marks = marks.replace(UNEQUAL, "")
-        return Cell.mean(
-            differences,
-            digits=digits,
-            seeds=_trained(both),
-            mark="".join(dict.fromkeys(marks)),
-            of=subject(first._asdict(), stratum, matching, metric),
-            cases=self.cases(first, stratum, matching),
-        )
+        return replace(found, mark="".join(dict.fromkeys(marks)))
 
     def mark(self, run: RunKey) -> str:
         """Return the marks of a run's training; of two-step extraction, those of both trainings."""
@@ -227,34 +196,32 @@ class ScoreIndex:
         bounds = [Interval(row.low, row.high) for row in rows.values() if row.low is not None and row.high is not None]
         if len(bounds) < len(rows):
             return None
-        if len(rows) > 1:
-            key = (run, stratum, matching)
-            if key not in self._intervals:
-                stacked = self._stacked(run, stratum, matching, tuple(rows))
-                self._intervals[key] = None if stacked is None else intervals(stacked)
-            return (self._intervals[key] or {}).get(metric)
-        return bounds[0]
+        if len(rows) == 1:
+            return bounds[0]
+        key = (run, stratum, matching)
+        if key not in self._intervals:
+            stacked = self.stacked(run, matching, stratum, rows)
+            self._intervals[key] = None if stacked is None else intervals(stacked)
+        return (self._intervals[key] or {}).get(metric)
 
-    def _count(self, run: RunKey, seed: str) -> Any:
-        found = self._counts.get(run, {})
-        return found.get(seed, found.get(""))
+    def stacked(
+        self, run: RunKey, matching: str, stratum: str = "all", seeds: Iterable[str] | None = None
+    ) -> np.ndarray | None:
+        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together.
 
-    def _stacked(self, run: RunKey, stratum: str, matching: str, seeds: Sequence[str]) -> np.ndarray | None:
-        """Counts ``[sentences, seeds, 3]`` of a run, ``None`` where some are missing or do not fit together."""
-        counts = [self._count(run, seed) for seed in sorted(seeds, key=_seed_order)]
-        if not counts or any(one is None or matching not in one.counts for one in counts):
+        Args:
+            seeds: all of the run's, if there are none given.
+        """
+        found = self.counts.get(run, {})
+        counts = [found.get(seed, found.get("")) for seed in sorted(found if seeds is None else seeds, key=_seed_order)]
+        known = [one for one in counts if one is not None and matching in one.counts]
+        if not known or len(known) < len(counts) or len({tuple(one.ids) for one in known}) > 1:
             return None
-        if len({tuple(one.ids) for one in counts}) > 1:
-            return None
-        return np.stack([one.of(matching, stratum) for one in counts], axis=1)
-
-    def stacked(self, run: RunKey, matching: str, stratum: str = "all") -> np.ndarray | None:
-        """Return the counts ``[sentences, seeds, 3]`` of a run, ``None`` where they are not available."""
-        return self._stacked(run, stratum, matching, tuple(self._counts.get(run, {})))
+        return np.stack([one.of(matching, stratum) for one in known], axis=1)
 
     def ids(self, run: RunKey) -> list[str]:
         """Return the sentence ids behind :meth:`stacked`."""
-        return next((counts.ids for counts in self._counts.get(run, {}).values()), [])
+        return next((counts.ids for counts in self.counts.get(run, {}).values()), [])
 
     def between(self, first: Mapping[str, str], second: Mapping[str, str]) -> Difference | None:
         """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their per-sentence counts.
@@ -263,23 +230,21 @@ class ScoreIndex:
         set is the other with zero-triple sentences added; and variants of a sentence with it. Other sentences, as those
         of two strata, are resampled each for themselves.
         """
-        sides = [(run_of(of), of["stratum"], of["matching"]) for of in (first, second)]
-        seeds = [set(self._counts.get(run, {})) for run, *_ in sides]
+        sides = [(run_of(of), of["matching"], of["stratum"]) for of in (first, second)]
+        seeds = [set(self.counts.get(run, {})) for run, *_ in sides]
         trained = [each for each in seeds if each != {""}]
         shared = set.intersection(*(trained or seeds))
         chosen = [shared or each for each in seeds]
-        counts = [self._stacked(*side, tuple(own)) for side, own in zip(sides, chosen, strict=True)]
+        counts = [self.stacked(*side, own) for side, own in zip(sides, chosen, strict=True)]
         if any(one is None or not len(one) for one in counts):
             return None
-        first_counts, second_counts = counts
-        names, others = (self._ids(run, stratum) for run, stratum, _ in sides)
-        paired = self._paired(first_counts, second_counts, names, others) if shared else None
-        if paired is None:
-            return between(first_counts, second_counts, paired=False, shared=bool(shared))
-        return between(*paired, shared=True)
+        names, others = (self._ids(run, stratum) for run, _, stratum in sides)
+        paired = self._paired(counts[0], counts[1], names, others) if shared else None
+        first_counts, second_counts = paired or counts
+        return between(first_counts, second_counts, paired=paired is not None, shared=bool(shared))
 
     def _ids(self, run: RunKey, stratum: str) -> list[str]:
-        counts = next(iter(self._counts[run].values()))
+        counts = next(iter(self.counts[run].values()))
         return [id_ for id_, chosen in zip(counts.ids, in_stratum(counts.strata, stratum), strict=True) if chosen]
 
     @staticmethod
@@ -304,12 +269,12 @@ class ScoreIndex:
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
             return None
-        seeds = [set(self._counts.get(run, {})) for run in known]
+        seeds = [set(self.counts.get(run, {})) for run in known]
         # what is not trained is the same for every seed
         shared = set.intersection(*([each for each in seeds if each != {""}] or seeds))
-        if not shared or len({tuple(self._count(run, min(shared)).ids) for run in known}) > 1:
+        if not shared or len({tuple(self.ids(run)) for run in known}) > 1:
             return None
-        stacked = [self._stacked(run, stratum, matching, tuple(shared)) for run in known]
+        stacked = [self.stacked(run, matching, stratum, shared) for run in known]
         if any(one is None for one in stacked):
             return None
         best = significant_winner(stacked, metric=metric, shared=True)
@@ -348,8 +313,10 @@ class TableInputs:
     def reasons(self) -> dict[tuple[str, str, str], str]:
         """``(system, corpus, protocol)`` -> why it finds next to nothing, for another reason than itself."""
         found = {}
-        for run, reasons in self.scores.reasons(self.untrained).items():
-            found.setdefault((run.extractor, run.corpus, run.protocol), "; ".join(reasons))
+        for run, seeds in (self.scores.counts if self.untrained else {}).items():  # not read for trained ones
+            for one in seeds.values() if run.extractor in self.untrained else ():
+                if one.reasons:
+                    found.setdefault((run.extractor, run.corpus, run.protocol), "; ".join(one.reasons))
         return found
 
     @property
@@ -377,13 +344,8 @@ class TableInputs:
     ) -> Table:
         """Return a table without a name.
 
-        Args:
-            caption: unless the options have another.
-            columns: or their labels.
-            rows: of the table.
-            heads: of the columns with the labels of rows and of their groups.
-            notes: those that do not hold, or that no cell calls for, are left out.
-            warnings: about the study.
+        The options may have another caption; columns may be given by their labels; the heads are those of the columns
+        with the labels of rows and of their groups. Notes that do not hold, or that no cell calls for, are left out.
         """
         shown = [Column(one) if isinstance(one, str) else one for one in columns]
         found = needed(notes, [cell for row in rows for cell in row.cells])
@@ -397,11 +359,6 @@ def _trainings(run: RunKey) -> set[RunKey]:
     if classifier:
         found.add(run._replace(testing="", training="wz", extractor=classifier, noise="none"))
     return found
-
-
-def _trained(seeds: Iterable[str]) -> int:
-    """The number of trainings behind a mean; what was not trained has an empty seed."""
-    return sum(map(bool, seeds))
 
 
 def run_of(keys: Mapping[str, Any]) -> RunKey:

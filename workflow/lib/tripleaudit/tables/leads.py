@@ -10,17 +10,18 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import FEW, Pair, bounded, several
+from tripleaudit.tables.gates import FEW, Pair, bounded, sentences, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 LOOKUP: Final = "memorise"
 SEEN: Final = "entirely_seen"
 BEYOND: Final = ("partially_seen", "unseen")  # triples that looking up cannot know
+TOGETHER: Final = "+".join(BEYOND)
 ON: Final = {
     SEEN: "on entirely seen triples",
     "partially_seen": "on partially seen triples",
     "unseen": "on unseen triples",
-    "+".join(BEYOND): "on partially seen and unseen triples together",
+    TOGETHER: "on partially seen and unseen triples together",
 }
 
 
@@ -46,9 +47,8 @@ def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
     best = max(cells, key=lambda cell: cell.value)
     systems = {(cell.of["corpus"], cell.of["extractor"]) for cell in cells}
     name = labels.extractor(best.of["extractor"])
-    if len({corpus for corpus, _ in systems}) > 1:
-        name += f" on {labels.corpus(best.of['corpus'])}"
-    return run_of(best.of), name + (f", the best of {len(systems)} systems," if len(systems) > 1 else "")
+    name += f" on {labels.corpus(best.of['corpus'])}" * (len({corpus for corpus, _ in systems}) > 1)
+    return run_of(best.of), name + f", the best of {len(systems)} systems," * (len(systems) > 1)
 
 
 def lead_types(table: Table, inputs: TableInputs) -> str:
@@ -57,31 +57,28 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     if found is None:
         return ""
     run, name = found
-    seen, *beyond = (_cell(inputs, run, stratum) for stratum in (SEEN, *BEYOND))
-    strata = list(BEYOND)
-    if any(cell.cases is not None and cell.cases < FEW for cell in beyond):
-        strata, beyond = ["+".join(BEYOND)], [_cell(inputs, run, "+".join(BEYOND))]
-    known = [(stratum, cell) for stratum, cell in zip(strata, beyond, strict=True) if cell.value is not None]
+    seen, *cells = (_cell(inputs, run, stratum) for stratum in (SEEN, *BEYOND))
     if seen.value is None:
         return ""
-    if not known:
+    beyond = dict(zip(BEYOND, cells, strict=True))
+    if any(cell.cases is not None and cell.cases < FEW for cell in cells):
+        beyond = {TOGETHER: _cell(inputs, run, TOGETHER)}
+    last = list(beyond)[-1]
+    beyond = {stratum: cell for stratum, cell in beyond.items() if cell.value is not None}
+    if not beyond:
         return f"F1 of {name} is {bounded(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
-    changes = [changed(inputs, seen, cell) for _, cell in known]
-    others = several(
-        [
-            f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}" + (f" ({_less(change)})" if change else "")
-            for (stratum, cell), change in zip(known, changes, strict=True)
-        ]
-    )
-    falls = all(change is not None and change.shown and change.change < 0 for change in changes)
-    stated = f"{'falls from' if falls else 'is'} {bounded(seen)} {ON[SEEN]}{' to' if falls else ', and'} {others}"
-    stated = f"F1 of {name} {stated}"
-    looked = [
-        _cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *(stratum for stratum, _ in known))
+    changes = [changed(inputs, seen, cell) for cell in beyond.values()]
+    others = [
+        f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}" + (f" ({_less(change)})" if change else "")
+        for (stratum, cell), change in zip(beyond.items(), changes, strict=True)
     ]
+    falls = all(change is not None and change.shown and change.change < 0 for change in changes)
+    is_, to = ("falls from", " to") if falls else ("is", ", and")
+    stated = f"F1 of {name} {is_} {bounded(seen)} {ON[SEEN]}{to} {several(others)}"
+    looked = [_cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *beyond)]
     if all(cell.value is not None for cell in looked):
         stated += f"; looking triples up has {several([cell.shown for cell in looked])} %"
-    return " ".join(filter(None, (stated + ".", _noised(inputs, run, strata[-1]))))
+    return sentences(stated + ".", _noised(inputs, run, last))
 
 
 def _less(change: Pair) -> str:

@@ -22,12 +22,7 @@ def load_inputs(
     options: Mapping[str, Any] | str | None = None,
     files: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> TableInputs:
-    """Read the inputs of tables.
-
-    Args:
-        scores, counts, audits, runs: files of each kind; any may be missing.
-        options: a mapping, or JSON.
-        files: further files by kind.
+    """Read the inputs of tables: files of each kind, any of which may be missing; options as a mapping, or JSON.
 
     Raises:
         UserError: a file is bad, an option is unknown, or an audit occurs twice.

@@ -73,10 +73,7 @@ def logarithm(field: str, title: str | None, domain: tuple[float, float]) -> Spe
 def series(names: Sequence[str], columns: int = 2, least: int = 2) -> Spec:
     """Return the encoding of a colour (or shape) by name, each panel's names in the same order.
 
-    Args:
-        names: in order.
-        columns: of the legend.
-        least: number of names from which there is a legend.
+    There is a legend, in so many columns, from so many names on.
     """
     names = list(map(clean, names))
     legend = {"title": None, "orient": "bottom", "columns": columns, "labelLimit": 360 // columns}
@@ -108,12 +105,8 @@ def intervals(
 ) -> Spec:
     """Return points with their intervals, rows below one another and the series of a row side by side.
 
-    Args:
-        points: ``row``, ``series``, ``value``, ``shown`` and, where they are known, ``low``, ``high`` and ``cases``.
-        names: of the series, in order.
-        domain: of the values.
-        title: of the axis, empty for none.
-        rows: all of them, where panels side by side shall have the same.
+    A point has ``row``, ``series``, ``value``, ``shown`` and, where they are known, ``low``, ``high`` and ``cases``.
+    Rows are given where panels side by side shall have the same; an empty title is none.
     """
     rows = list(dict.fromkeys(map(clean, rows or (point["row"] for point in points))))
     axis = {"title": None, "labelLimit": 190}
@@ -135,10 +128,7 @@ def intervals(
 def falling(points: Sequence[Mapping[str, Any]], names: Sequence[str], strata: Sequence[str]) -> Spec:
     """Return F1 in percent by stratum as lines with intervals, that of looking up dashed and pale.
 
-    Args:
-        points: as of :func:`intervals`, with ``stratum`` and ``looked``.
-        names: of the series, in order.
-        strata: in order.
+    Points are those of :func:`intervals`, with ``stratum`` and ``looked``.
     """
     colour = series(names)
     x = {"field": "stratum", "type": "nominal", "sort": strata, "axis": {"title": None, "labelAngle": 0}}

@@ -6,16 +6,11 @@ The files in ``data/reported`` keep every value as printed; their README says ho
 import csv
 import functools
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from tripleaudit.descriptors import EXTRACTORS
-from tripleaudit.errors import UserError
 from tripleaudit.files import open_text
 from tripleaudit.shipped import DATA
-
-if TYPE_CHECKING:
-    from tripleaudit.tables.grid import ScoreColumn, ScoreRow
 
 FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")
@@ -37,41 +32,28 @@ EN_VARIANTS: Final = {"none": "baseline", "noising": "entity noising"}
 
 
 @functools.cache
-def values(paper: str, folder: Path = FOLDER) -> dict[tuple[str, ...], str]:
-    """Return all values of one file (``rte_eval``, ``zero_cardinality``, ``minea``, …) by :data:`KEY`, as printed.
-
-    Raises:
-        UserError: the file is missing or a key occurs twice.
-    """
-    path = folder / f"{paper}.csv"
-    found: dict[tuple[str, ...], str] = {}
-    with open_text(path) as stream:
-        for number, row in enumerate(csv.DictReader(stream), 2):
-            key = tuple(row[name] for name in KEY)
-            if key in found:
-                raise UserError(f"{path} line {number}: the value of {key} is given twice")
-            found[key] = row["value"]
-    return found
+def values(paper: str) -> dict[tuple[str, ...], str]:
+    """Return all values of one file (``rte_eval``, ``zero_cardinality``, ``minea``, …) by :data:`KEY`, as printed."""
+    with open_text(FOLDER / f"{paper}.csv") as stream:
+        return {tuple(row[name] for name in KEY): row["value"] for row in csv.DictReader(stream)}
 
 
 def rte(table: int, corpus: str, setting: str, metric: str, *, model: str = "", variant: str = "") -> str | None:
     """Return a value of rte-generalization, percent or a count; ``None`` where the paper has none.
 
-    Args:
-        table: number of the table, 1 to 7.
-        corpus: the project's corpus name.
-        setting: the protocol, or ``original``.
-        metric: the paper's metric name.
-        model: the project's extractor name.
-        variant: the file's variant, such as ``entity noising``.
+    The table is one of 1 to 7, the setting a protocol; corpus and model are the project's names, metric and variant
+    the file's, such as ``entity noising``.
     """
     return _printed("rte_eval", RTE_DATASETS.get(corpus), table, setting, model, variant, metric)
 
 
-def in_rte(table: int) -> "Callable[[ScoreRow, ScoreColumn], str | None]":
-    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact matching only)."""
+def in_rte(table: int) -> Callable[[Any, Any], str | None]:
+    """Return the look-up of a cell in one of the tables 3 to 5 of rte-generalization (exact matching only).
 
-    def look_up(row: "ScoreRow", column: "ScoreColumn") -> str | None:
+    It takes the :class:`~tripleaudit.tables.grid.ScoreRow` and the :class:`~tripleaudit.tables.grid.ScoreColumn`.
+    """
+
+    def look_up(row: Any, column: Any) -> str | None:
         run = column.of(row.run)
         if row.matching != "exact-string" or run.noise not in EN_VARIANTS:
             return None

@@ -59,10 +59,7 @@ def _reasons(table: Table) -> list[str]:
 def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
     """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
 
-    Args:
-        name: of the table, see :data:`tripleaudit.descriptors.TABLES`.
-        out_prefix: path without ending.
-        inputs: files and options, as :func:`tripleaudit.tables.loading.load_inputs` takes them.
+    The inputs are files and options, as :func:`tripleaudit.tables.loading.load_inputs` takes them.
 
     Raises:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.

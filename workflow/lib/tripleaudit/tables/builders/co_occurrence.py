@@ -80,10 +80,10 @@ def answer(table: Table, inputs: TableInputs) -> str:
             run._replace(extractor=LOOKUP, training="nz"), seen.of["stratum"], seen.digits
         )
         beside = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
+        those, others = (f"{cell.shown} {cell.interval}".rstrip() for cell in (seen, none))
         found.append(
-            f"{row.label} ({row.group}) says {seen.shown} {seen.interval}".rstrip()
-            + f" false triples for 100 that hold {held}{beside} and {none.shown} {none.interval}".rstrip()
-            + " for 100 without a known name"
+            f"{row.label} ({row.group}) says {those} false triples for 100 that hold {held}{beside} and {others} for "
+            "100 without a known name"
         )
     if not table.rows:
         return NOT_MEASURED

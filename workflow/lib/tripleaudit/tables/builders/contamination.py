@@ -31,12 +31,10 @@ def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]
         UserError: an augmented sentence is of no test sentence.
     """
     for run in inputs.scores.runs:
-        if run[1:4] != ("original", "nz", "nz") or run.extractor in inputs.scores.partial:
+        alone = extracts(run.extractor) and run.extractor not in inputs.scores.partial
+        if run[1:4] != ("original", "nz", "nz") or run.noise != "none" or not alone:
             continue
-        if not extracts(run.extractor) or run.noise != "none":
-            continue
-        first = inputs.scores.stacked(run, inputs.matching)
-        second = inputs.scores.stacked(run._replace(protocol="augmented"), inputs.matching)
+        first, second = (inputs.scores.stacked(one, inputs.matching) for one in (run, _augmented(run)))
         if first is None or second is None or first.shape[1:] != second.shape[1:]:
             continue
         ids, others = inputs.scores.ids(run), inputs.scores.ids(_augmented(run))
@@ -47,28 +45,24 @@ def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]
 
 def contamination(inputs: TableInputs) -> Table:
     """Build from per-sentence counts on the original and the augmented test set."""
-    found = list(pairs(inputs))
-    tests = [between(second, first, shared=True) for _, first, second in found]
-    corrected = holm([test.p or 0.0 for test in tests])
-    values = dict(zip([run for run, *_ in found], zip(found, tests, corrected, strict=True), strict=True))
-    runs = sorted(values, key=lambda run: run.corpus)
-    order = labels.ordered({run.extractor for run in runs}, labels.rte_order())
-    runs.sort(key=lambda run: (run.corpus, order.index(run.extractor)))
+    found = {run: between(second, first, shared=True) for run, first, second in pairs(inputs)}
+    corrected = dict(zip(found, holm([test.p or 0.0 for test in found.values()]), strict=True))
+    order = labels.ordered({run.extractor for run in found}, labels.rte_order())
+    runs = sorted(found, key=lambda run: (run.corpus, order.index(run.extractor)))
     rows, again = [], any(_rearranged(inputs, run) for run in runs)
-    missing = sum(
-        len(inputs.scores.ids(run)) - len(values[run][0][1]) for run in {run.corpus: run for run in runs}.values()
-    )
     for run in runs:
-        (_, first, second), test, adjusted = values[run]
+        test = found[run]
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
         interval = (test.bounds or {}).get("f1")
         change = Cell.mean([test.change()], interval, mark=mark, cases=test.sentences, of=f1[0].of)
-        cells = [*f1, change, Cell(adjusted, 4, mark=mark, of=f1[0].of)]
+        cells = [*f1, change, Cell(corrected[run], 4, mark=mark, of=f1[0].of)]
+        rows.append(Row(labels.extractor(run.extractor), cells, labels.corpus(run.corpus)))
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
-        rows.append(Row(labels.extractor(run.extractor), cells, labels.corpus(run.corpus)))
+    first = {run.corpus: run for run in runs}.values()
+    missing = sum(len(inputs.scores.ids(run)) - found[run].sentences for run in first)
     return inputs.table(
         "F1 (%) on original test sentences and on the same sentences with other names.",
         ["Original", "Augmented", DIFFERENCE, "p", *["Rearranged"] * again],
@@ -102,20 +96,22 @@ def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
 
 
 def answer_contamination(table: Table, inputs: TableInputs) -> str:
-    cells = {cell.of["extractor"]: cell for cell in reversed(table.find(DIFFERENCE))}
-    found = [cell for cell in table.find(DIFFERENCE) if cell.of["extractor"] not in BASELINES]
+    cells = table.find(DIFFERENCE)
+    found = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
     worst = max(found, key=lambda cell: cell.value)
+    name, loss = labels.extractor(worst.of["extractor"]), worst.shown
     test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
     if test is not None and (not test.shown or worst.value < 0):
-        most = f"{labels.extractor(worst.of['extractor'])}'s, {worst.shown} points {worst.interval}".rstrip()
+        most = f"{name}'s, {loss} points {worst.interval}".rstrip()
         return sentences(f"With names replaced, no loss is shown: the greatest is {most}.", doubt_of_training(found))
-    most, name = " most" if len(found) > 1 else "", labels.extractor(worst.of["extractor"])
-    stated = f"With names replaced, {name} loses{most}: {worst.shown} points of F1 {worst.interval}".rstrip() + "."
-    known = cells.get("memorise")
-    baseline = "" if known is None else f"The memorising baseline loses {known.shown} points."
-    return sentences(stated, doubt_of_training(found), baseline)
+    most = " most" * (len(found) > 1)
+    stated = f"With names replaced, {name} loses{most}: {loss} points of F1 {worst.interval}".rstrip() + "."
+    known = [
+        f"The memorising baseline loses {cell.shown} points." for cell in cells if cell.of["extractor"] == "memorise"
+    ]
+    return sentences(stated, doubt_of_training(found), *known[:1])
 
 
 CONTAMINATION = TableSpec(

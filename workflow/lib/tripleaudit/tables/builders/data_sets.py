@@ -159,8 +159,8 @@ def answer_types(table: Table, inputs: TableInputs) -> str:
     found = []
     for corpus, values in _originals(table):
         if values.get(TEST_TRIPLES):
-            seen, partly, unseen = (f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES)
-            found.append(f"{corpus}: {seen} entirely, {partly} partially and {unseen} not at all")
+            shares = [f"{number(values[f'{labels.TYPES[kind]} (%)'], 1)} %" for kind in TRIPLE_TYPES]
+            found.append("{}: {} entirely, {} partially and {} not at all".format(corpus, *shares))
     return _answer(found, "Of the test triples, training has seen — {}.")
 
 
@@ -170,9 +170,10 @@ def answer_sizes(table: Table, inputs: TableInputs) -> str:
     ]
     others = len({column.label for column in table.columns} - {labels.protocol("original")})
     further = "one further protocol" if others == 1 else f"{others} further protocols"
-    more = f"; the table adds the sizes after {further}" if others else ""
-    sentence = "The original splits have (sentences with triples for training / validation / test): {}"
-    return _answer(found, f"{sentence}{more}.")
+    more = f"; the table adds the sizes after {further}" * bool(others)
+    return _answer(
+        found, f"The original splits have (sentences with triples for training / validation / test): {{}}{more}."
+    )
 
 
 def answer_strata(table: Table, inputs: TableInputs) -> str:
@@ -228,47 +229,40 @@ def answer_example(table: Table, inputs: TableInputs) -> str:
     return f"Training has entirely seen {seen} of the sentence, and {among} of its variants."
 
 
-TRIPLE_TYPES_TABLE = TableSpec(
+about_data = partial(TableSpec, needs="audits", possible=lambda study: bool(study.corpora))
+TRIPLE_TYPES_TABLE = about_data(
     name="triple-types",
     order=30,
     build=triple_types,
-    needs="audits",
-    possible=lambda study: bool(study.corpora),
     question="How much of each test set was already in its training set?",
     answer=answer_types,
 )
-SPLIT_SIZES = TableSpec(
+SPLIT_SIZES = about_data(
     name="split-sizes",
     order=31,
     build=split_sizes,
-    needs="audits",
-    possible=lambda study: bool(study.corpora),
     question="How large are the training, validation and test sets of each protocol?",
     answer=answer_sizes,
 )
-STRATA_SIZES = TableSpec(
+STRATA_SIZES = about_data(
     name="strata-sizes",
     order=32,
     build=strata_sizes,
-    needs="audits",
-    possible=lambda study: bool(study.corpora),
     question="How many test sentences does each kind of triple rest on?",
     answer=answer_strata,
 )
-CARDINALITY_SIZES = TableSpec(
+CARDINALITY_SIZES = about_data(
     name="cardinality-sizes",
     order=33,
     build=cardinality_sizes,
-    needs="audits",
     possible=lambda study: bool(study.corpora) and "wz" in study.settings,
     question="How many sentences have no triple at all?",
     answer=answer_cardinality,
 )
-AUGMENTED_EXAMPLE = TableSpec(
+AUGMENTED_EXAMPLE = about_data(
     name="augmented-example",
     order=34,
     build=augmented_example,
-    needs="audits",
     possible=lambda study: bool(study.corpora) and AUGMENTED in study.protocols,
     question="What does a test sentence look like where its names are replaced?",
     answer=answer_example,

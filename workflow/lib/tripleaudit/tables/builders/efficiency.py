@@ -16,22 +16,17 @@ COLUMNS = ("F1", "Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB
 NOT_TAKEN = "stored"
 
 
-def taken(inputs: TableInputs) -> dict[RunKey, list[dict[str, Any]]]:
-    """Return what the predictions of each run took, one record for each seed."""
+def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
+    """Return the runs with their names and what their predictions took, one record a seed; in the order of tables."""
     testing = "wz" if any(run.testing == "wz" and run.protocol == "original" for run in inputs.scores.runs) else "nz"
-    found: dict[RunKey, list[dict[str, Any]]] = {}
+    records: dict[RunKey, list[dict[str, Any]]] = {}
     for fact in inputs.runs:
         keys = fact.get("keys", {})
         record = fact.get("predicted") or (fact if "system" in fact else None)
         if record is not None and keys.get("protocol") == "original" and not record.get("failed"):
             run = RunKey(keys["corpus"], "original", keys["training"], testing, keys["extractor"], keys["noise"])
-            found.setdefault(run, []).append(record)
-    return found
-
-
-def named(inputs: TableInputs) -> list[tuple[str, RunKey, list[dict[str, Any]]]]:
-    """Return :func:`taken` with the name of each row, by corpus, in the order of tables."""
-    records, found = taken(inputs), []
+            records.setdefault(run, []).append(record)
+    found = []
     for corpus in labels.corpora({run.corpus for run in records}):
         mine = [run for run in records if run.corpus == corpus]
         order = labels.ordered({run.extractor for run in mine}, labels.rte_order())

@@ -8,7 +8,7 @@ from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import GAP, REPORTED, SMALL, Cell, Column, Row, Table, subject
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, leader, several
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/minea.csv",)
@@ -78,8 +78,7 @@ def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
     parts = []
     for run in runs:
         calls = run._replace(protocol="calls")
-        found = cell_of(inputs, calls, "coverage").value
-        if found is not None:
+        if (found := cell_of(inputs, calls, "coverage").value) is not None:
             counts = {status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES}
             listed = ", ".join(f"{int(number)} {status}" for status, number in counts.items() if number)
             parts.append(f"{run.extractor} {100 * found:.1f} % ({listed})")
@@ -271,8 +270,7 @@ def answer_criteria(table: Table, inputs: TableInputs) -> str:
     for name, rates in labelled(by_run_of(cells)):
         ordered = sorted(rates, key=lambda cell: (cell.value, criterion_label(cell.of["matching"])))
         low, high = (f"{cell.shown} ({criterion_label(cell.of['matching'])})" for cell in (ordered[0], ordered[-1]))
-        needles = ordered[0].cases
-        of = f" of {needles} needle{'s' * (needles != 1)}" if needles else ""
+        of = f" of {counted(ordered[0].cases, 'needle')}" if ordered[0].cases else ""
         found.append(f"{name} from {low} to {high}{of}")
     few = any((cell.cases or FEW) < FEW for cell in cells)
     return f"The rates of the criteria reach — {several(found)}." + LITTLE * few if found else NOT_MEASURED

@@ -25,7 +25,7 @@ READS = ("data/reported/rte_eval.csv",)
 
 def rearranged(inputs: TableInputs) -> Table:
     """Each extractor is trained and tested on either split."""
-    columns = strata_columns("Original") + strata_columns("Rearranged", lambda run: run._replace(protocol="rearranged"))
+    columns = strata_columns("Original") + strata_columns("Rearranged", partial(RunKey._replace, protocol="rearranged"))
     caption = "Results (%) on the original and the rearranged data sets."
     return compared(inputs, caption, columns, reported.in_rte(3), "rearranged")
 
@@ -49,7 +49,7 @@ def sifted(inputs: TableInputs) -> Table:
     columns = [
         column
         for corpus in corpora
-        for column in strata_columns(labels.corpus(corpus), lambda run, own=corpus: run._replace(corpus=own), False)
+        for column in strata_columns(labels.corpus(corpus), partial(RunKey._replace, corpus=corpus), False)
     ]
     methods = list(dict.fromkeys((row.run.extractor, row.run.noise) for row in wide))
     rows = [

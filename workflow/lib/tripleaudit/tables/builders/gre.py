@@ -12,41 +12,24 @@ from typing import NamedTuple
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, doubt_of_training, leader, sentences, several
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, doubt_of_training, leader, sentences, several
 from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 READS = ("data/reported/genres.csv",)
 
-DATASETS = {
-    "tacred": "TACRED",
-    "wiki80": "Wiki80",
-    "nyt10m": "NYT10m",
-    "wiki20m": "Wiki20m",
-    "cdr": "CDR",
-    "docred": "DocRED",
-}
+DATASETS = {name.lower(): name for name in ("TACRED", "Wiki80", "NYT10m", "Wiki20m", "CDR", "DocRED")}
 GROUND_TRUTH = "groundtruth"
-MODELS = {
-    GROUND_TRUTH: "Ground truth",
-    "vicuna-1.5-7b": "Vicuna-1.5-7B",
-    "vicuna-1.3-33b": "Vicuna-1.3-33B",
-    "llama-2-7b": "LLaMA-2-7B",
-    "llama-2-70b": "LLaMA-2-70B",
-    "wizardlm-70b": "WizardLM-70B",
-    "text-davinci-003": "text-davinci-003",
-    "gpt-3.5-turbo-instruct": "GPT-3.5-Turbo-Instruct",
-    "gpt-3.5-turbo-1106": "GPT-3.5-Turbo",
-    "gpt-4": "GPT-4",
-    "gpt-4-1106-preview": "GPT-4-Turbo",
-    "mistral": "Mistral-7B-Instruct",
-    "zephyr-7b-beta": "Zephyr-7B-beta",
-    "galactica-30b": "Galactica-30B",
-    "openchat": "OpenChat-3.5",
-    # The published closed and semi-open runs are of one model under two names.
-    "gpt-3.5_closed": "GPT-3.5-Turbo-Instruct",
-    "gpt-3.5_semi": "GPT-3.5-Turbo-Instruct",
+MODELS = {GROUND_TRUTH: "Ground truth"}
+MODELS |= {
+    name.lower(): name
+    for name in ("Vicuna-1.5-7B", "Vicuna-1.3-33B", "LLaMA-2-7B", "LLaMA-2-70B", "WizardLM-70B", "text-davinci-003")
 }
+MODELS |= {"gpt-3.5-turbo-instruct": "GPT-3.5-Turbo-Instruct", "gpt-3.5-turbo-1106": "GPT-3.5-Turbo", "gpt-4": "GPT-4"}
+MODELS |= {"gpt-4-1106-preview": "GPT-4-Turbo", "mistral": "Mistral-7B-Instruct", "zephyr-7b-beta": "Zephyr-7B-beta"}
+MODELS |= {"galactica-30b": "Galactica-30B", "openchat": "OpenChat-3.5"}
+# the published closed and semi-open runs are of one model under two names
+MODELS |= dict.fromkeys(("gpt-3.5_closed", "gpt-3.5_semi"), "GPT-3.5-Turbo-Instruct")
 TABLES = {"document": "2", "bag": "3", "sentence": "4"}
 VARIANTS = ("", "corrected digit", "full paper only")  # of a printed value, the first that there is
 OWN = ("system", "trained")  # what answers a corpus's own test set: systems, and extractors
@@ -61,7 +44,7 @@ SETTINGS = {
 
 
 class Metric(NamedTuple):
-    """A column: its label and the paper's name for it, the metric, its scale and decimals."""
+    """A column: its label, the metric, its scale and decimals, and the paper's name for it."""
 
     label: str
     metric: str
@@ -118,14 +101,9 @@ def runs_of(inputs: TableInputs, level: str | None = None) -> list[RunKey]:
 def system_order(run: RunKey) -> tuple:
     """Sort key: ground truth, language models in the paper's order, others, trained extractors."""
     setting = parts(run)[1]
+    own = list(SETTINGS).index(setting) if setting in OWN else 0
     rank = list(MODELS).index(run.extractor) if run.extractor in MODELS else len(MODELS)
-    return (
-        list(SETTINGS).index(setting) if setting in OWN else 0,
-        rank,
-        run.extractor,
-        run.noise != "none",
-        run.training,
-    )
+    return own, rank, run.extractor, run.noise != "none", run.training
 
 
 def label_of(run: RunKey, with_setting: bool = True) -> str:
@@ -139,16 +117,14 @@ def label_of(run: RunKey, with_setting: bool = True) -> str:
 
 def mode_of(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Return the mode that the runs are scored in; the official one if there are both."""
-    modes = set().union(*(inputs.scores.matchings(run) for run in runs)) if runs else set()
-    return "official" if "official" in modes else "default"
+    return "official" if any("official" in inputs.scores.matchings(run) for run in runs) else "default"
 
 
 def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) -> Cell:
     """Return a measured cell, a gap without a run."""
     digits = inputs.digits(metric.digits)
-    if run is None:
-        return Cell(digits=digits)
-    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits)
+    empty = Cell(digits=digits)
+    return inputs.scores.cell(run, metric.metric, matching=mode, scale=metric.scale, digits=digits) if run else empty
 
 
 def printed(run: RunKey, metric: Metric, strategy: bool = False) -> str | None:
@@ -185,23 +161,17 @@ ANSWERS_NOTE = (
 )
 
 
+CALLED_FOR = (
+    "[low, high] is the 95 % percentile bootstrap interval over texts.",
+    "Several runs of a system: mean ± sample standard deviation.",
+    REPORTED,
+    GAPS,
+)
 JUDGES_NOTE = (
     "FS (name): FS by a further judge; κ (name): Cohen's kappa of its verdicts and the first judge's about the same "
     "triples (1: always the same, 0: as often as by chance; –: undefined, as both always said the same word). Verdicts "
     "that either judge lacks are left out."
 )
-
-
-def notes_of(rows: Iterable[Row]) -> list[str | bool]:
-    """Return the notes that the cells call for."""
-    cells = [cell for row in rows for cell in row.cells]
-    return [
-        any(cell.low is not None for cell in cells)
-        and "[low, high] is the 95 % percentile bootstrap interval over texts.",
-        any(cell.seeds > 1 for cell in cells) and "Several runs of a system: mean ± sample standard deviation.",
-        REPORTED,
-        GAPS,
-    ]
 
 
 def build_level(level: str, inputs: TableInputs) -> Table:
@@ -228,7 +198,7 @@ def build_level(level: str, inputs: TableInputs) -> Table:
         bool(answers) and ANSWERS_NOTE,
         bool(judges) and JUDGES_NOTE,
         *_notes_on_systems(inputs, runs),
-        *notes_of(rows),
+        *CALLED_FOR,
     )
 
 
@@ -255,7 +225,7 @@ def hard_matching(inputs: TableInputs) -> Table:
     runs = runs_of(inputs)
     corpora = labels.ordered((run.corpus for run in runs), ORDER)
     mode = mode_of(inputs, runs)
-    # The plain metric names are those of the mode; the other rule has a prefix.
+    # the plain metric names are those of the mode; the other rule has a prefix
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
     columns = [
         *((metric, "") for metric in (*SIZES, COVERAGE)),
@@ -282,7 +252,7 @@ def hard_matching(inputs: TableInputs) -> Table:
         "so read them with the coverage (Cov.: texts with at least one triple).",
         "cdr" in corpora and "The paper's CDR values come from an older gold file.",
         *_notes_on_systems(inputs, runs),
-        *notes_of(rows),
+        *CALLED_FOR,
     )
 
 
@@ -322,16 +292,16 @@ def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
         for metric in among
     )
     stated = list(dict.fromkeys(filter(None, ranked)))
-    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}."
-    aside = aside if silent else ""
+    aside = f" Left aside, as they find no triple in most texts: {several([names[run] for run in silent])}." * bool(
+        silent
+    )
     if not stated:
         return aside.strip() or NOT_MEASURED
-    texts = [covered[run].cases for run in answering if covered[run].cases is not None]
-    if texts and min(texts) < FEW:
-        text = "text" if min(texts) == 1 else "texts"
-        rest = f"the scores rest on {min(texts)} {text}, and it takes {FEW}"
+    texts = min((size for run in answering if (size := covered[run].cases) is not None), default=FEW)
+    if texts < FEW:
+        rest = f"the scores rest on {counted(texts, 'text')}, and it takes {FEW}"
         return f"Too few cases to rank {len(answering)} systems: {rest}.{aside}"
-    leaders = f"Of {len(answering)} system{'s' * (len(answering) > 1)}: {'; '.join(stated)}.{aside}"
+    leaders = f"Of {counted(len(answering), 'system')}: {'; '.join(stated)}.{aside}"
     return sentences(leaders, doubt_of_training(covered[run] for run in answering))
 
 

@@ -1,6 +1,7 @@
 """How GREScores and lengths go together over systems, as GenRES discusses its tables 2 to 4."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, cell_of, dataset, mode_of, parts, runs_of
 from tripleaudit.tables.cells import Cell, Row, Table
-from tripleaudit.tables.gates import NOT_MEASURED, sentences
-from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted
+from tripleaudit.tables.inputs import RunKey, TableInputs
 
 LEAST = 5  # systems behind a correlation, beyond one a data set
 SETTINGS = ("open", "system", "trained")
@@ -17,8 +18,7 @@ SETTINGS = ("open", "system", "trained")
 
 def build(inputs: TableInputs) -> Table:
     """Build from GREScores: Pearson's correlation of each two columns over systems, levels of data sets aside."""
-    runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
-    mode, shown = mode_of(inputs, runs), (*SCORES, *SIZES)
+    runs, mode, shown = *_runs(inputs), (*SCORES, *SIZES)
     values = {metric: [cell_of(inputs, run, metric, mode).value for run in runs] for metric in shown}
     sets = [run.corpus for run in runs]
     rows = [
@@ -40,14 +40,20 @@ def build(inputs: TableInputs) -> Table:
     )
 
 
+def _runs(inputs: TableInputs) -> tuple[list[RunKey], str]:
+    """Return the runs of open extraction but ground truth, and the mode that they are scored in."""
+    runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
+    return runs, mode_of(inputs, runs)
+
+
 def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequence[str]) -> Cell:
     pairs = [(name, x, y) for name, x, y in zip(sets, one, other, strict=True) if x is not None and y is not None]
-    several = [name for name in {name for name, *_ in pairs} if sum(name == each for each, *_ in pairs) > 1]
-    pairs = [pair for pair in pairs if pair[0] in several]  # one system alone has no distance
-    free = len(pairs) - len(several)
+    sizes = Counter(name for name, *_ in pairs)
+    pairs = [pair for pair in pairs if sizes[pair[0]] > 1]  # one system alone has no distance
+    several = {name for name, *_ in pairs}
+    free, columns = len(pairs) - len(several), np.array([[x, y] for _, x, y in pairs])
     if free < LEAST:
         return Cell(digits=2)
-    columns = np.array([[x, y] for _, x, y in pairs])
     for name in several:
         rows = np.array([name == each for each, *_ in pairs])
         columns[rows] -= columns[rows].mean(axis=0)
@@ -61,16 +67,21 @@ def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequ
 
 def answer(table: Table, inputs: TableInputs) -> str:
     """Say which scores go with which, where the interval leaves zero out."""
-    labels = [column.label for column in table.columns]
     stated = {}
     for row in table.rows:
-        for other, cell in zip(labels, row.cells, strict=True):
+        for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.value is not None and cell.low * cell.high > 0:
-                stated.setdefault(frozenset((row.label, other)), f"{row.label} and {other} ({cell.value:.2f})")
-    if not any(cell.value is not None for row in table.rows for cell in row.cells):
+                stated.setdefault(
+                    frozenset((row.label, column.label)), f"{row.label} and {column.label} ({cell.value:.2f})"
+                )
+    if not any(cell.value is not None for cell in table.cells):
         return NOT_MEASURED
+    runs, mode = _runs(inputs)
+    texts = min((size for run in runs if (size := inputs.scores.cases(run, "all", mode)) is not None), default=FEW)
+    if texts < FEW:
+        return f"Too few cases to say what goes together: scores rest on {counted(texts, 'text')}, and it takes {FEW}."
     together = ", ".join(stated.values())
-    return sentences(f"What goes together over systems: {together}." if together else "No two of them go together.")
+    return f"What goes together over systems: {together}." if together else "No two of them go together."
 
 
 SPEC = TableSpec(

@@ -1,7 +1,6 @@
 """``completion``: what language models name of the hidden half of test sentences, beside the same with other names."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,89 +14,58 @@ from tripleaudit.tables.gates import FEW, NOT_MEASURED
 from tripleaudit.tables.inputs import TableInputs
 
 SHARE = "recall"  # of counts (right, queried, queried)
-LABELS = {"emitted": "Emitted", "known": "Training set"}
+EMITTED, KNOWN = "Emitted", "Training set"
+COLUMNS = (
+    *(Column("Sentences"), Column("Triples")),
+    *(Column(label, EMITTED) for label in ("Original", "Augmented", "Difference", "p")),
+    *(Column(label, KNOWN) for label in ("Original", "Augmented")),
+)
 
 
-@dataclass(frozen=True)
-class Probe:
-    """The outcome of one language model on one corpus (:mod:`tripleaudit.systems.completion`).
+def counts_of(facts: Mapping[str, Any], kind: str) -> np.ndarray:
+    """Return counts ``[2, sentences, 3]`` of triples right, queried and queried: originals, then variants.
 
-    Attributes:
-        keys: of the row.
-        facts: counts, and what it took.
-        counts: ``emitted`` or ``known`` -> counts ``[2, sentences, 3]`` of triples right, queried and queried, of
-            the originals and of their variants: a triple counts as often as it has a variant on both sides.
-        triples: distinct ones that were queried.
+    A triple counts as often as it has a variant on both sides (:mod:`tripleaudit.systems.completion`).
+
+    Args:
+        facts: of one language model on one corpus.
+        kind: ``emitted`` or ``known``.
     """
-
-    keys: Mapping[str, str]
-    facts: Mapping[str, Any]
-    counts: Mapping[str, np.ndarray]
-    triples: int
-
-    @property
-    def name(self) -> str:
-        return labels.extractor(self.keys["extractor"])
-
-    @property
-    def sentences(self) -> int:
-        return len(self.facts["rows"])
-
-    def share(self, kind: str, side: int) -> float | None:
-        """Return the share as a fraction, None where nothing was queried."""
-        right, queried, _ = self.counts[kind][side].sum(axis=0)
-        return float(right / queried) if queried else None
-
-    def difference(self, kind: str) -> Cell:
-        """Return the share of originals minus that of variants in points, with its interval over sentences."""
-        original, variants = (self.share(kind, side) for side in (0, 1))
-        if original is None or variants is None:
-            return Cell()
-        bound = (difference_intervals(self.counts[kind][1], self.counts[kind][0]) or {}).get(SHARE)
-        return Cell.mean([original - variants], bound, cases=self.sentences)
+    rows = []
+    for row in facts["rows"]:
+        own = {each["number"]: each[kind] for each in row["triples"]}
+        pairs = [(own[each["number"]], each[kind]) for variant in row["variants"] for each in variant["triples"]]
+        rows.append([[sum(pair[side] for pair in pairs), len(pairs), len(pairs)] for side in (0, 1)])
+    return np.array(rows).reshape(-1, 2, 3).transpose(1, 0, 2)
 
 
-def probes(inputs: TableInputs) -> list[Probe]:
-    """Return what was probed and did not fail, in the order of the study."""
-    found = [fact for fact in inputs.runs if "completion" in fact and not fact["failed"]]
-    return [_probe(fact["keys"], fact["completion"]) for fact in found]
+def _share(counts: np.ndarray) -> list[float]:
+    """Return the share of triples that are right, nothing where none was queried."""
+    right, queried, _ = counts.sum(axis=0)
+    return [float(right / queried)] if queried else []
 
 
-def _probe(keys: Mapping[str, str], facts: Mapping[str, Any]) -> Probe:
-    counts = {kind: np.array([_pairs(row, kind) for row in facts["rows"]]).reshape(-1, 2, 3) for kind in LABELS}
-    triples = sum(len(row["triples"]) for row in facts["rows"])
-    return Probe(keys, facts, {kind: rows.transpose(1, 0, 2) for kind, rows in counts.items()}, triples)
-
-
-def _pairs(row: Mapping[str, Any], kind: str) -> list[list[int]]:
-    """Return the counts of a sentence and of its variants, over the triples that both have hidden."""
-    own = {each["number"]: each[kind] for each in row["triples"]}
-    pairs = [(own[each["number"]], each[kind]) for variant in row["variants"] for each in variant["triples"]]
-    return [[sum(pair[side] for pair in pairs), len(pairs), len(pairs)] for side in (0, 1)]
+def _cell(counts: np.ndarray) -> Cell:
+    return Cell.mean(_share(counts), (intervals(counts) or {}).get(SHARE), cases=len(counts))
 
 
 def completion(inputs: TableInputs) -> Table:
     """Build from the outcomes of the completion probe."""
-    found = probes(inputs)
-    tests = [randomisation_test(*probe.counts["emitted"], metric=SHARE) if probe.triples else 1.0 for probe in found]
+    probed = [(fact["keys"], fact["completion"]) for fact in inputs.runs if "completion" in fact and not fact["failed"]]
+    emitted = [counts_of(facts, "emitted") for _, facts in probed]
+    triples = [sum(len(row["triples"]) for row in facts["rows"]) for _, facts in probed]
+    tests = [randomisation_test(*of, metric=SHARE) if any_ else 1.0 for of, any_ in zip(emitted, triples, strict=True)]
     rows = []
-    for probe, p in zip(found, holm(tests), strict=True):
-        cells = [Cell(probe.sentences, 0), Cell(probe.triples, 0)]
-        for kind in LABELS:
-            for side in (0, 1):
-                share = probe.share(kind, side)
-                bound = (intervals(probe.counts[kind][side]) or {}).get(SHARE)
-                cells.append(Cell.mean([] if share is None else [share], bound, cases=probe.sentences))
-            if kind == "emitted":
-                cells += [probe.difference(kind), Cell(p if probe.triples else None, 4)]
-        rows.append(Row(probe.name, cells, labels.corpus(probe.keys["corpus"])))
-    emitted, known = LABELS.values()
-    columns = [Column("Sentences"), Column("Triples")]
-    columns += [Column(label, emitted) for label in ("Original", "Augmented", "Difference", "p")]
-    columns += [Column(label, known) for label in ("Original", "Augmented")]
+    for (keys, facts), of, queried, p in zip(probed, emitted, triples, holm(tests), strict=True):
+        change = [first - second for first, second in zip(*map(_share, of), strict=True)]
+        bound = (difference_intervals(of[1], of[0]) or {}).get(SHARE)
+        gain = Cell.mean(change, bound, cases=len(facts["rows"])) if change else Cell()
+        cells = [Cell(len(facts["rows"]), 0), Cell(queried, 0), *map(_cell, of), gain]
+        cells += [Cell(p if queried else None, 4), *map(_cell, counts_of(facts, "known"))]
+        rows.append(Row(labels.extractor(keys["extractor"]), cells, labels.corpus(keys["corpus"])))
     return inputs.table(
         "Triples (%) that a language model names when the half with one of their entities is hidden.",
-        columns,
+        COLUMNS,
         rows,
         ("System", "Corpus"),
         "A system is shown the first half of a sentence and the relations of the corpus. Of a triple that counts, "
@@ -106,22 +74,21 @@ def completion(inputs: TableInputs) -> Table:
         "which both names are others and one is hidden, too. Nobody has memorised these, so the difference is the "
         "evidence, in percentage points with the 95 % bootstrap interval over sentences; p: of the paired "
         "randomisation test, Holm-corrected over the rows.",
-        f"{known}: the same triples completed by what most training sentences have beside the shown entity and "
+        f"{KNOWN}: the same triples completed by what most training sentences have beside the shown entity and "
         "the gold relation.",
-        *(_left_out(probe) for probe in found),
+        *(_left_out(*each) for each in probed),
         *_failed(inputs),
         GAPS,
     )
 
 
-def _left_out(probe: Probe) -> str:
-    why = ", ".join(f"{count} {reason}" for reason, count in probe.facts["why"].items() if count)
-    some = probe.sentences < probe.facts["of"] - probe.facts["left_out"]
-    return (
-        f"{probe.name} ({labels.corpus(probe.keys['corpus'])}): {probe.facts['left_out']} of {probe.facts['of']} test "
-        f"sentences are left out, which have no triple to ask for" + (f" (triples: {why})" if why else "")
-        + (f"; of the others it was queried about {probe.sentences}." if some else ".")
-    )  # fmt: skip
+def _left_out(keys: Mapping[str, str], facts: Mapping[str, Any]) -> str:
+    why = ", ".join(f"{count} {reason}" for reason, count in facts["why"].items() if count)
+    queried = len(facts["rows"])
+    rest = f"; of the others it was queried about {queried}" * (queried < facts["of"] - facts["left_out"])
+    left = f"{facts['left_out']} of {facts['of']} test sentences are left out, which have no triple to ask for"
+    who = f"{labels.extractor(keys['extractor'])} ({labels.corpus(keys['corpus'])})"
+    return f"{who}: {left}{f' (triples: {why})' * bool(why)}{rest}."
 
 
 def _failed(inputs: TableInputs) -> Iterable[str]:
@@ -131,24 +98,18 @@ def _failed(inputs: TableInputs) -> Iterable[str]:
 
 
 def answer_completion(table: Table, inputs: TableInputs) -> str:
-    emitted, known = LABELS.values()
-    rows = [(row.label, dict(zip(table.columns, row.cells, strict=True))) for row in table.rows]
-    rows = [(name, cells) for name, cells in rows if cells[Column("Triples")].value]
+    rows = [row for row in table.rows if row.cells[1].value]
     if not rows:
         return NOT_MEASURED
-    name, cells = max(rows, key=lambda row: row[1][Column("Difference", emitted)].value or 0)
-    shares = (
-        cells[column]
-        for column in (Column("Original", emitted), Column("Augmented", emitted), Column("Original", known))
-    )
-    original, variants, looked_up = (number(cell.value, 1) for cell in shares)
-    sizes, gap = cells[Column("Sentences")].value, cells[Column("Difference", emitted)]
+    row = max(rows, key=lambda row: row.cells[4].value or 0)
+    name, (sizes, _, *shares, gap, _, looked_up, _) = row.label, row.cells
+    original, variants, looked = (number(cell.value, 1) for cell in (*shares, looked_up))
     stated = (
         f"Of triples with one name hidden, {name} completes {original} %, and {variants} % where names are replaced; a "
-        f"lookup of the training set completes {looked_up} %."
+        f"lookup of the training set completes {looked} %."
     )
-    if sizes < FEW:
-        return f"{stated} The sentences are {sizes}; a conclusion takes {FEW}."
+    if sizes.value < FEW:
+        return f"{stated} The sentences are {sizes.value}; a conclusion takes {FEW}."
     if gap.low is not None and gap.low > 0:
         return (
             f"{stated} It knows names of the benchmark that the shown half does not give, memorised or from elsewhere."

@@ -4,8 +4,6 @@ Results of papers that count by different rules cannot be compared (Taillé et a
 choice of a rule changes.
 """
 
-from functools import partial
-
 from tripleaudit.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.cells import Cell, Table
@@ -22,14 +20,14 @@ def matching_rules(inputs: TableInputs) -> Table:
     measured = {rule for row in rows for rule in inputs.scores.matchings(row.run)}
     rules = [rule for rule in MATCHINGS if rule in measured]
 
-    def cell(row: ScoreRow, rule: str) -> Cell:
-        return inputs.scores.cell(row.run, "f1", matching=rule, digits=inputs.digits(1))
+    def cell(row: ScoreRow, column: ScoreColumn) -> Cell:
+        return inputs.scores.cell(row.run, "f1", matching=column.label, digits=inputs.digits(1))
 
     return score_table(
         inputs,
         "F1 (%) on the original test sets by rule about when a triple is correct.",
         rows,
-        [ScoreColumn(rule, cell=partial(cell, rule=rule)) for rule in rules],
+        [ScoreColumn(rule, cell=cell) for rule in rules],
         SETS_NOTE,
         *(f"{rule}: {MATCHINGS[rule].note}" for rule in rules),
         *row_notes(inputs, rows, "original"),

@@ -17,7 +17,7 @@ from tripleaudit.tables.builders.found_needles import (
     strata_of,
 )
 from tripleaudit.tables.cells import GAP, REPORTED, Cell, Column, Row, Table, number
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, several
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, several
 from tripleaudit.tables.inputs import RunKey, TableInputs
 
 PAPER_PARTS = 15
@@ -152,19 +152,17 @@ def answer_iterations(table: Table, inputs: TableInputs) -> str:
     found = []
     for name, cells in labelled(by_run):
         if len(cells) > 1:
-            calls = f"{cells[-1].of['stratum']} follow-up call{'s' * (cells[-1].of['stratum'] != '1')}"
+            calls = counted(int(cells[-1].of["stratum"]), "follow-up call")
             found.append(f"{name} from {cells[0].shown} to {cells[-1].shown} entities after {calls}")
     return f"In the mean over documents — {several(found)}.{_of_few(inputs, by_run)}" if found else NOT_MEASURED
 
 
 def _of_few(inputs: TableInputs, runs: Iterable[RunKey]) -> str:
     """Say so where the numbers rest on few documents."""
-    counted = [cell_of(inputs, run._replace(protocol="parts"), "documents").value for run in runs]
-    known = [int(count) for count in counted if count is not None]
-    if not known or min(known) >= FEW:
-        return ""
-    return (
-        f" This rests on {min(known)} document{'s' * (min(known) != 1)}: too few for a conclusion, which takes {FEW}."
+    documents = [cell_of(inputs, run._replace(protocol="parts"), "documents").value for run in runs]
+    fewest = int(min((count for count in documents if count is not None), default=FEW))
+    return f" This rests on {counted(fewest, 'document')}: too few for a conclusion, which takes {FEW}." * (
+        fewest < FEW
     )
 
 

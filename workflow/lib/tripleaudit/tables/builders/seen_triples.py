@@ -9,19 +9,10 @@ from collections.abc import Iterable, Sequence
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import (
-    FEW,
-    NOT_MEASURED,
-    bounded,
-    contrast,
-    not_beaten,
-    pairs_of,
-    sentences,
-    several,
-)
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, bounded, contrast, not_beaten, pairs_of, sentences, several
 from tripleaudit.tables.grid import compared, strata_columns
 from tripleaudit.tables.inputs import TableInputs, run_of
-from tripleaudit.tables.leads import BEYOND, ON, SEEN, lead_types
+from tripleaudit.tables.leads import BEYOND, ON, SEEN, TOGETHER, lead_types
 
 READS = ("data/reported/rte_eval.csv",)
 
@@ -35,9 +26,8 @@ def type_f1(inputs: TableInputs) -> Table:
 def answer_types(table: Table, inputs: TableInputs) -> str:
     """Say what systems find beyond what looking up can know, what they lose there, and what Entity Noising changes."""
     cells = table.find()
-    corpora = dict.fromkeys(cell.of["corpus"] for cell in cells)
     alike: dict[tuple[str, ...], list[Cell]] = {}  # corpora on whose test sets the same can be stated
-    for corpus in corpora:
+    for corpus in dict.fromkeys(cell.of["corpus"] for cell in cells):
         own = [cell for cell in cells if cell.of["corpus"] == corpus]
         strata, pooled = _strata_beyond(own, inputs)
         alike.setdefault(strata, []).extend([*own, *pooled])
@@ -58,10 +48,9 @@ def _strata_beyond(cells: Sequence[Cell], inputs: TableInputs) -> tuple[tuple[st
     if not few:
         return BEYOND, []
     runs = dict.fromkeys((run_of(cell.of), cell.of["matching"]) for cell in cells)
-    together = "+".join(BEYOND)
-    pooled = [inputs.scores.cell(run, "f1", stratum=together, matching=matching) for run, matching in runs]
+    pooled = [inputs.scores.cell(run, "f1", stratum=TOGETHER, matching=matching) for run, matching in runs]
     pooled = [cell for cell in pooled if cell.value is not None]
-    return ((together,), pooled) if pooled else (BEYOND, [])
+    return ((TOGETHER,), pooled) if pooled else (BEYOND, [])
 
 
 def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> list[str]:
@@ -91,16 +80,16 @@ def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInp
         here = {"stratum": stratum}
         pairs = pairs_of(cells, here, here, inputs=inputs)
         pairs = [pair for pair in pairs if pair.first.cases is None or pair.first.cases >= FEW]
-        known = [pair for pair in pairs if pair.floors[0].value is not None]
+        known = [pair for pair in pairs if pair.floors[0][1].value is not None]
         if not known:
             continue
-        beyond = [pair for pair in known if not not_beaten(pair.first, pair.floors[0])]
-        floors = dict.fromkeys(f"{pair.floors[0].shown} %" for pair in known)
+        beyond = [pair for pair in known if not not_beaten(pair.first, pair.floors[0][1])]
+        floors = dict.fromkeys(f"{pair.floors[0][1].shown} %" for pair in known)
         where = f"{ON[stratum]}, where looking up has {several(list(floors))}"
         if len(known) == 1:
-            (pair,) = known
-            verb = "finds more than looking up" if beyond else "finds no more than looking up"
-            yield f"{pair.name} {verb} {ON[stratum]}: F1 is {bounded(pair.first)}, against {next(iter(floors))}."
+            more, (pair,) = "more" if beyond else "no more", known
+            found = f"{pair.name} finds {more} than looking up {ON[stratum]}"
+            yield f"{found}: F1 is {bounded(pair.first)}, against {next(iter(floors))}."
         elif not beyond:
             yield f"None of {len(known)} systems finds more than looking up {where}."
         else:

@@ -38,7 +38,7 @@ def build(inputs: TableInputs) -> Table:
     rows += [Row(name, [Cell(count, 0) for count in of[name]], TRIPLES) for name in ordered]
     costs: dict[str, tuple[list[float], int]] = {
         "Blocks": ([len(one["blocks"]) for one in found], 0),
-        "Hours of all processes": (list(map(_hours, found)), inputs.digits(2)),
+        "Hours of all processes": ([sum(one["seconds"].values()) / 3600 for one in found], inputs.digits(2)),
         "Sentences a second of one process": (list(map(_rate, found)), 1),
         "Most memory of a process, MB": ([one["peak_mb"] for one in found], 0),
     }
@@ -56,10 +56,6 @@ def build(inputs: TableInputs) -> Table:
 def _made(one: dict) -> str:
     gate = f" after the classifier {one['gate'].upper()}" if one["gate"] else " without a classifier"
     return f"{one['collection']}: {labels.extractor(one['extractor'])}{gate} on {' and '.join(one['device'])}."
-
-
-def _hours(one: dict) -> float:
-    return sum(one["seconds"].values()) / 3600
 
 
 def _rate(one: dict) -> float:

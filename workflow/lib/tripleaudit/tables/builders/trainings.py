@@ -32,8 +32,8 @@ def trainings(inputs: TableInputs) -> Table:
     protocols = labels.ordered((run.protocol for run in found), labels.protocol_order())
 
     def place(run: RunKey) -> tuple:
-        of_name = names.index(run.extractor), run.noise
-        return corpora.index(run.corpus), protocols.index(run.protocol), run.training, *of_name
+        corpus, protocol = corpora.index(run.corpus), protocols.index(run.protocol)
+        return corpus, protocol, run.training, names.index(run.extractor), run.noise
 
     doubled = [fact["doubled"] for each in found.values() for fact in each if fact.get("doubled")]
     return inputs.table(
@@ -69,22 +69,22 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
 
 
 def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
-    came_to = [fact["convergence"] or {} for fact in facts]
+    evaluated = [fact["convergence"] or {} for fact in facts]
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
     yield Cell(_mean(fact.get("epochs") for fact in facts), 1)
     batch = settings.get("batch_size")
     yield Cell(None if batch is None else batch * settings.get("accumulation", 1), 0)
     for name in ("encoder_learning_rate", "head_learning_rate"):
         yield Cell(text=f"{settings[name]:g}") if name in settings else Cell()
-    yield Cell(_mean(each.get("best_step") for each in came_to), 0)
+    yield Cell(_mean(each.get("best_step") for each in evaluated), 0)
     yield Cell(_mean(fact.get("steps") for fact in facts), 0)
     yield _percent(_mean(fact.get("best_f1") for fact in facts), 1)
-    slope, error = (None, None) if any(each.get("error") is None for each in came_to) else pace(came_to)
+    slope, error = (None, None) if any(each.get("error") is None for each in evaluated) else pace(evaluated)
     yield _percent(slope, 2)
     yield _percent(None if slope is None else slope + error, 2)
     twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
     yield _percent(None if twice is None else twice["gain"], 2)
-    flat = [each.get("flat") for each in came_to]
+    flat = [each.get("flat") for each in evaluated]
     alone = f", {flat.count(True)} of {len(flat)} flat alone" if len(set(flat)) > 1 else ""
     yield Cell(text=VERDICTS[ended(facts)] + alone)
     seconds = _mean(fact.get("seconds") for fact in facts)
@@ -114,9 +114,8 @@ def answer(table: Table, inputs: TableInputs) -> str:
         None: f"evaluated too rarely to know ({UNSETTLED}), which takes {FEWEST} evaluations",
     }
     parts = [f"{verdicts.count(how)} {text}" for how, text in said.items() if how in verdicts]
-    plural = "kind of training was" if len(verdicts) == 1 else "kinds of training"
-    colon = " " if len(verdicts) == 1 else ": "
-    return f"Of {len(verdicts)} {plural}{colon}{'; '.join(parts)}."
+    kinds = "1 kind of training was " if len(verdicts) == 1 else f"{len(verdicts)} kinds of training: "
+    return f"Of {kinds}{'; '.join(parts)}."
 
 
 TRAININGS = TableSpec(

@@ -54,7 +54,7 @@ def zcc(inputs: TableInputs) -> Table:
     columns = [
         column
         for corpus in corpora
-        for column in prf_columns(labels.corpus(corpus), lambda run, corpus=corpus: run._replace(corpus=corpus))
+        for column in prf_columns(labels.corpus(corpus), partial(RunKey._replace, corpus=corpus))
     ]
     return score_table(
         inputs,
@@ -93,13 +93,10 @@ def two_step(inputs: TableInputs) -> Table:
     saved = SAVED if paid else SAVED[:1] if untrained else ()
     columns = []
     for corpus in corpora:
-        group = labels.corpus(corpus)
-        columns += prf_columns(group, lambda run, corpus=corpus: run._replace(corpus=corpus))
-        columns.append(ScoreColumn(CHANGE, group=group, cell=partial(_change, inputs=inputs, corpus=corpus)))
-        columns += [
-            ScoreColumn(label, group=group, cell=partial(_saved, inputs=inputs, corpus=corpus, label=label))
-            for label in saved
-        ]
+        group, of = labels.corpus(corpus), partial(RunKey._replace, corpus=corpus)
+        columns += prf_columns(group, of)
+        columns.append(ScoreColumn(CHANGE, group=group, of=of, cell=partial(_change, inputs)))
+        columns += [ScoreColumn(label, group=group, of=of, cell=partial(_saved, inputs)) for label in saved]
     return score_table(
         inputs,
         "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted.",
@@ -115,12 +112,12 @@ def two_step(inputs: TableInputs) -> Table:
         *row_notes(inputs, [_alone(row) for row in rows], "original"),
         heads=("Model", "Classifier"),
         unit=FRACTION,
-        reported=lambda row, column: _paper_two_step(row, column.of(row.run).corpus, reported.METRICS[column.metric]),
+        reported=lambda row, column: _paper_two_step(row, column, reported.METRICS[column.metric]),
     )
 
 
-def _paper_two_step(row: ScoreRow, corpus: str, metric: str) -> str | None:
-    head = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], "")
+def _paper_two_step(row: ScoreRow, column: ScoreColumn, metric: str) -> str | None:
+    head, corpus = PAPER_HEADS.get(split_two_step(row.run.extractor)[0], ""), column.of(row.run).corpus
     return printed(row, 5, f"two-step: {head} classifier, extractor trained NZ, test WZ", metric, corpus)
 
 
@@ -129,9 +126,9 @@ def _alone(row: ScoreRow) -> ScoreRow:
     return replace(row, run=row.run._replace(extractor=split_two_step(row.run.extractor)[1]))
 
 
-def _saved(row: ScoreRow, inputs: TableInputs, corpus: str, label: str) -> Cell:
+def _saved(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     """Return what remains to be queried after the classifier: of the sentences, of the money, or the share saved."""
-    run = row.run._replace(corpus=corpus)
+    run = column.of(row.run)
     cases = inputs.scores.cases(run, "all", row.matching)
     passed, paid, whole = (
         list(inputs.scores.values(run, "all", "", name).values()) for name in ("let_through", "money", "money_ungated")
@@ -140,33 +137,34 @@ def _saved(row: ScoreRow, inputs: TableInputs, corpus: str, label: str) -> Cell:
         return Cell()
     classifier = run._replace(training="wz", extractor=split_two_step(run.extractor)[0], noise="none")
     of, mark = subject(run._asdict(), matching=row.matching, metric="let_through"), inputs.scores.mark(classifier)
-    if label == SAVED[0]:
+    if column.label == SAVED[0]:
         return Cell(100 * fmean(passed) / cases, 1, mark=mark, of=of)
     if not paid or not fmean(whole):
         return Cell()
-    if label == SAVED[1]:
+    if column.label == SAVED[1]:
         return Cell(1000 * fmean(paid) / cases, 4, mark=mark, of=of)
     return Cell(100 * (1 - fmean(paid) / fmean(whole)), 1, mark=mark, of=of)
 
 
-def _change(row: ScoreRow, inputs: TableInputs, corpus: str) -> Cell:
-    run = row.run._replace(corpus=corpus)
+def _change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
+    run = column.of(row.run)
     alone = split_two_step(run.extractor)[1]
     end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
     gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
-    return replace(gain, reported=_paper_two_step(row, corpus, "F1_gain_points"))
+    return replace(gain, reported=_paper_two_step(row, column, "F1_gain_points"))
 
 
 def answer_zcc(table: Table, inputs: TableInputs) -> str:
     cells = {metric: [cell.percent() for cell in table.find(metric=metric)] for metric in ("f1", "recall")}
-    found = [
-        (cell.value, f"{labels.extractor(cell.of['extractor'])} on {labels.corpus(cell.of['corpus'])}", cell)
-        for cell in cells["f1"]
-        if cell.of["extractor"] not in BASELINES
-    ]
+    found = [cell for cell in cells["f1"] if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
-    _, name, cell = max(found, key=lambda one: one[:2])
+
+    def named(cell: Cell) -> str:
+        return f"{labels.extractor(cell.of['extractor'])} on {labels.corpus(cell.of['corpus'])}"
+
+    cell = max(found, key=lambda one: (one.value, named(one)))
+    name = named(cell)
     if cell.cases is not None and cell.cases < FEW:
         return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences, and it takes {FEW}."
     if not cell.value:
@@ -178,9 +176,9 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
             f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
             f"({name}), and the baseline “{trivial}” has {floor.shown} %."
         )
-    recall = next((one for one in cells["recall"] if run_of(one.of) == run_of(cell.of)), None)
-    lost = "" if recall is None else f"; it lets {recall.shown} % of the sentences with triples through"
-    lowest = f", the lowest {number(min(found)[0], 1)} %" if len(found) > 1 else ""
+    recalls = [one.shown for one in cells["recall"] if run_of(one.of) == run_of(cell.of)]
+    lost = "".join(f"; it lets {recall} % of the sentences with triples through" for recall in recalls[:1])
+    lowest = f", the lowest {number(min(one.value for one in found), 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
     unmeasured = "" if against else "No trivial baseline was measured beside it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."

@@ -84,7 +84,7 @@ def end_to_end(inputs: TableInputs) -> Table:
     columns = [
         column
         for testing, label in labels.SETTINGS.items()
-        for column in prf_columns(f"Test {label}", lambda run, testing=testing: run._replace(testing=testing))
+        for column in prf_columns(f"Test {label}", partial(RunKey._replace, testing=testing))
     ]
     columns += [
         ScoreColumn("NZ→WZ", group="Drop (points)", cell=partial(_drop, inputs)),
@@ -112,14 +112,14 @@ def _reported_end_to_end(row: ScoreRow, column: ScoreColumn) -> str | None:
     return printed(row, 3, setting, reported.METRICS[column.metric])
 
 
-def _drop(inputs: TableInputs, row: ScoreRow) -> Cell:
+def _drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
     drop = inputs.scores.difference(nz, wz, matching=row.matching)
     setting = f"train {row.run.training.upper()} / test NZ vs WZ"
     return replace(drop, reported=printed(row, 3, setting, "F1_drop_points"))
 
 
-def _realistic_drop(inputs: TableInputs, row: ScoreRow) -> Cell:
+def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     if row.run.training != "wz":
         return Cell(text="")
     usual, realistic = (row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz"))

@@ -23,12 +23,7 @@ def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
 
 
 def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
-    """Draw one plot as ``PATH.json``, which the report's page draws, and ``PATH.svg``; equal inputs give equal bytes.
-
-    Args:
-        name: of the plot.
-        inputs: of it.
-        path: of the SVG; the specification lies beside it.
+    """Draw one plot as ``PATH.svg`` and, for the report's page, ``PATH.json``; equal inputs give equal bytes.
 
     Raises:
         UserError: there is no plot of this name, or the path has another ending.

@@ -16,13 +16,12 @@ def draw(inputs: TableInputs) -> panels.Spec:
         if run.protocol == "original" and run.noise == "none" and is_extractor(run.extractor)
     ]
     corpora = labels.corpora(run.corpus for run in runs if run.testing == "wz")
-    extractors = labels.ordered((run.extractor for run in runs), labels.cardinality_order())
     drawn = []
     for corpus in corpora:
         for training in labels.SETTINGS:
-            mine = {run for run in runs if (run.corpus, run.training) == (corpus, training)}
-            shown = [name for name in extractors if any(run.extractor == name for run in mine)]
-            if mine:
+            names = {run.extractor for run in runs if (run.corpus, run.training) == (corpus, training)}
+            if names:
+                shown = labels.ordered(names, labels.cardinality_order())
                 drawn.append(_panel(inputs, corpus, training, shown))
     return panels.plot(drawn, columns=2)
 
@@ -47,18 +46,14 @@ def _panel(inputs: TableInputs, corpus: str, training: str, extractors: list[str
     panel = panels.intervals(points, list(NAMES.values()), (0, 100), "F1 (%), behind the marks the drop in points")
     x = panels.number("from", panel["layer"][1]["encoding"]["x"]["axis"]["title"], (0, 100))
     faint = {"color": {"value": panels.FAINT}}
-    panel["layer"] = [
-        {
-            "data": panels.values(drops),
-            "mark": {"type": "rule", "strokeWidth": 1},
-            "encoding": {"x": x, "x2": {"field": "to"}, "yOffset": None, **faint},
-        },
-        *panel["layer"],
-        {
-            "data": panels.values(drops),
-            "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 9},
-            "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}, "yOffset": None, **faint},
-        },
-    ]
+    dropped = {"data": panels.values(drops)}
+    lines: panels.Spec = {"mark": {"type": "rule", "strokeWidth": 1}, "encoding": {"x": x, "x2": {"field": "to"}}}
+    texts: panels.Spec = {
+        "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 9},
+        "encoding": {"x": {**x, "field": "high"}, "text": {"field": "shown"}},
+    }
+    for layer in (lines, texts):
+        layer["encoding"] |= {"yOffset": None, **faint}
+    panel["layer"] = [dropped | lines, *panel["layer"], dropped | texts]
     title = f"{labels.corpus(corpus)}, trained on {labels.SETTINGS[training]}"
     return {"title": panels.clean(title), **panel}

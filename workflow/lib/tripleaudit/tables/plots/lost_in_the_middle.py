@@ -18,15 +18,13 @@ def draw(inputs: TableInputs) -> panels.Spec:
     rows = []
     for run in runs:
         parts = sorted(int(part) for part in strata_of(inputs, run, "redundancy") if part.isdigit())
-        for part in parts:
-            value = cell_of(inputs, run, "redundancy", of=str(part)).value
-            rows.append(_point(model_label(run, runs), part, len(parts), value))
-    names = list(dict.fromkeys(row["series"] for row in rows))
+        values = [cell_of(inputs, run, "redundancy", of=str(part)).value for part in parts]
+        rows += _points(model_label(run, runs), values)
     if not rows:
         return panels.plot([])
-    for part in range(1, PAPER_PARTS + 1):
-        value = float(printed(1, "key='name'", "redundancy", f"part {part} of {PAPER_PARTS}"))
-        rows.append(_point(PAPER, part, PAPER_PARTS, value))
+    names = list(dict.fromkeys(row["series"] for row in rows))
+    paper = [printed(1, "key='name'", "redundancy", f"part {n + 1} of {PAPER_PARTS}") for n in range(PAPER_PARTS)]
+    rows += _points(PAPER, [float(value) for value in paper])
     known = [*names, PAPER]
     colour = panels.series(known, columns=1)
     dashes = {"domain": known, "range": [*([1, 0] for _ in names), [5, 3]]}
@@ -45,5 +43,14 @@ def draw(inputs: TableInputs) -> panels.Spec:
     return panels.plot([panel], width=420)
 
 
-def _point(name: str, part: int, parts: int, value: float | None) -> dict:
-    return {"series": name, "part": f"{part} of {parts}", "place": round((part - 0.5) / parts, 4), "value": value}
+def _points(name: str, values: list[float | None]) -> list[dict]:
+    """Return the points of one line, of parts in the order of the document."""
+    return [
+        {
+            "series": name,
+            "part": f"{part} of {len(values)}",
+            "place": round((part - 0.5) / len(values), 4),
+            "value": value,
+        }
+        for part, value in enumerate(values, 1)
+    ]

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
@@ -29,23 +28,23 @@ def draw(inputs: TableInputs) -> panels.Spec:
     corpora = labels.corpora(corpus for corpus, *_ in measured)
     names = labels.ordered((name for _, _, name, _ in measured), labels.cardinality_order())
     settings = [f"original-{setting}" for setting in labels.SETTINGS]
-    rows = {(corpus, job, column): [] for corpus in corpora for job, column, *_ in PANELS}
-    for corpus, trainset, name, noise in sorted(
-        measured, key=lambda key: (names.index(key[2]), key[3] != "none", settings.index(key[1]))
-    ):
-        found = measured[corpus, trainset, name, noise]
-        for job, column, unit, _ in PANELS:
-            if seeds := [value / unit for value in found.get((job, column), ())]:
+    order = sorted(measured, key=lambda key: (names.index(key[2]), key[3] != "none", settings.index(key[1])))
+    rows: dict[tuple[str, str], list[dict]] = {(corpus, title): [] for corpus in corpora for *_, title in PANELS}
+    for corpus, trainset, name, noise in order:
+        for job, column, unit, title in PANELS:
+            if seeds := [value / unit for value in measured[corpus, trainset, name, noise].get((job, column), ())]:
                 mean = statistics.fmean(seeds)
                 row = {"row": labels.extractor(name, noise), "series": _trained_on(trainset), "value": mean}
                 row |= {"shown": f"{mean:.3g}", "low": min(seeds), "high": max(seeds)}
-                rows[corpus, job, column].append(row)
-    drawn = []
-    for (corpus, job, column), bars in rows.items():
-        title = next(title for *of, _, title in PANELS if of == [job, column])
-        widest = max((bar["high"] for place in corpora for bar in rows[place, job, column]), default=1)
-        if bars:
-            drawn.append(_panel(f"{labels.corpus(corpus)}: {title}", bars, widest))
+                rows[corpus, title].append(row)
+    widest = {
+        title: max((bar["high"] for one in corpora for bar in rows[one, title]), default=1) for *_, title in PANELS
+    }
+    drawn = [
+        _panel(f"{labels.corpus(corpus)}: {title}", bars, widest[title])
+        for (corpus, title), bars in rows.items()
+        if bars
+    ]
     return panels.plot(drawn, columns=len(PANELS))
 
 
@@ -92,17 +91,8 @@ def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
 def _measured(paths: list[Path]) -> dict[tuple[str, str, str, str], dict[tuple[str, str], list[float]]]:
     found: dict[tuple, dict[tuple, list[float]]] = defaultdict(lambda: defaultdict(list))
     for path in sorted(paths):
-        parts = path.with_suffix("").parts
-        if len(parts) < 6:
-            raise UserError(
-                f"{path}: expected …/<train or predict>/<corpus>/<training set>/<extractor>/<noise>/<seed>.jsonl"
-            )
-        job, corpus, trainset, extractor, noise, _ = parts[-6:]
-        if not trainset.startswith("original-"):
-            continue
-        for number, row in read_jsonl(path):
-            if not isinstance(row, dict) or not isinstance(row.get("s"), int | float):
-                raise UserError(f"{path} line {number}: not a benchmark; expected an object with 's'")
+        job, corpus, trainset, extractor, noise, _ = path.with_suffix("").parts[-6:]
+        for _, row in read_jsonl(path) if trainset.startswith("original-") else ():
             for column in ("s", "max_rss"):
                 if isinstance(row.get(column), int | float):  # memory of a very short job is not measured
                     found[corpus, trainset, extractor, noise][job, column].append(row[column])

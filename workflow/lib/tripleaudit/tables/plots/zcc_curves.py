@@ -32,13 +32,10 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
         names.append(f"{labels.extractor(name)}{mark}, AP {average:.3f}")
         for number, curve in enumerate(seeds):
             of = {"series": names[-1], "seed": number}
-            lines += [
-                {**of, "place": place, "recall": _round(one["recall"]), "precision": _round(one["precision"])}
-                for place, one in enumerate(_corners(curve["points"]))
-            ]
-            one = curve["operating_point"]
-            marks.append({**of, "recall": _round(one["recall"]), "precision": _round(one["precision"])})
-    x, y = (panels.number(field, title, (0, 1)) for field, title in (("recall", "Recall of “has triples”"), PRECISION))
+            points = enumerate(map(_rounded, _corners(curve["points"])))
+            lines += [{**of, "place": place, **point} for place, point in points]
+            marks.append({**of, **_rounded(curve["operating_point"])})
+    x, y = panels.number("recall", "Recall of “has triples”", (0, 1)), panels.number("precision", "Precision", (0, 1))
     colour = panels.series(names, columns=1, least=1)
     tips = panels.tips(series="operating point", recall="", precision="")
     return {
@@ -56,9 +53,6 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
     }
 
 
-PRECISION = ("precision", "Precision")
-
-
 def _corners(points: list[dict]) -> list[dict]:
     """The points where a curve of steps turns: long runs of equal recall or precision keep their ends."""
     kept = points[:1]
@@ -69,5 +63,5 @@ def _corners(points: list[dict]) -> list[dict]:
     return kept + points[1:][-1:]
 
 
-def _round(value: float) -> float:
-    return round(value, 4)
+def _rounded(point: dict) -> dict[str, float]:
+    return {name: round(point[name], 4) for name in ("recall", "precision")}

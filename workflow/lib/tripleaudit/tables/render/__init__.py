@@ -5,10 +5,10 @@ from pathlib import Path
 from tripleaudit.files import atomic_write
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.render.csv_form import to_csv
-from tripleaudit.tables.render.html_form import to_html
 from tripleaudit.tables.render.json_form import to_json
 from tripleaudit.tables.render.latex_form import to_latex
 from tripleaudit.tables.render.markdown_form import to_markdown
+from tripleaudit.tables.render.markup import to_html
 
 FORMS = {"csv": to_csv, "md": to_markdown, "tex": to_latex, "html": to_html, "json": to_json}
 """File ending -> renderer."""

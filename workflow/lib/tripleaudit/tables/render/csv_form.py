@@ -2,33 +2,24 @@
 
 import csv
 import io
-from collections.abc import Callable
 
 from tripleaudit.tables.cells import Cell, Row, Table, number
 from tripleaudit.tables.render import escape
 
 
-def _signed(value: float | None, digits: int) -> str:
-    return "" if value is None else number(value, digits)
-
-
 def _seeds(row: Row) -> str:
     """The number of seeds behind a row's cells, ``1-3`` where they differ."""
     numbers = sorted({cell.seeds for cell in row.cells if cell.seeds})
-    return "-".join(str(number) for number in dict.fromkeys((numbers[0], numbers[-1]))) if numbers else ""
+    return "-".join(str(number) for number in dict.fromkeys((*numbers[:1], *numbers[-1:])))
 
 
-PARTS: dict[str, Callable[[Cell], str]] = {
-    "sd": lambda cell: _signed(cell.sd, cell.digits),
-    "low": lambda cell: _signed(cell.low, cell.digits),
-    "high": lambda cell: _signed(cell.high, cell.digits),
-    "change": lambda cell: _signed(cell.change, cell.digits),
-    "reported": lambda cell: cell.reported or "",
-    "reported change": lambda cell: cell.reported_change or "",
-    "difference": lambda cell: _signed(cell.difference, cell.digits),
-    "mark": lambda cell: cell.mark if cell.text is None else "",
-    "significant": lambda cell: "yes" if cell.bold else "",
-}
+def _parts(cell: Cell) -> dict[str, str]:
+    """What a cell has besides its value, by the title of its column."""
+    numbers = {name: getattr(cell, name) for name in ("sd", "low", "high", "change", "difference")}
+    found = {name: "" if value is None else number(value, cell.digits) for name, value in numbers.items()}
+    difference = found.pop("difference")
+    found |= {"reported": cell.reported or "", "reported change": cell.reported_change or "", "difference": difference}
+    return found | {"mark": cell.mark if cell.text is None else "", "significant": "yes" if cell.bold else ""}
 
 
 def to_csv(table: Table) -> str:
@@ -38,10 +29,9 @@ def to_csv(table: Table) -> str:
     parts: list[list[str]] = []
     for index, column in enumerate(table.columns):
         cells = [row.cells[index] for row in table.rows]
-        present = [name for name, part in PARTS.items() if any(part(cell) for cell in cells)]
-        parts.append(present)
+        parts.append([name for name in _parts(Cell()) if any(_parts(cell)[name] for cell in cells)])
         title = escape.csv(f"{column.group} {column.label}".strip())
-        header += [title, *(f"{title} {name}" for name in present)]
+        header += [title, *(f"{title} {name}" for name in parts[-1])]
     with_seeds = any(cell.seeds for row in table.rows for cell in row.cells)
     header += ["Seeds"] if with_seeds else []
     stream = io.StringIO()
@@ -52,7 +42,7 @@ def to_csv(table: Table) -> str:
         line.append(escape.csv(row.label))
         for cell, present in zip(row.cells, parts, strict=True):
             line.append(escape.csv(cell.text) if cell.text is not None else cell.shown)
-            line += [PARTS[name](cell) for name in present]
+            line += [_parts(cell)[name] for name in present]
         line += [_seeds(row)] if with_seeds else []
         writer.writerow(line)
     return stream.getvalue()

@@ -5,40 +5,15 @@ import unicodedata
 
 _BIDI = {*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C}
 _MARKDOWN = set("\\`*_[]#~$")
+_MATHS = {"−": "-", "±": "\\pm", "≥": "\\geq", "≤": "\\leq", "×": "\\times", "→": "\\rightarrow", "↑": "\\uparrow"}
+_MATHS |= {"↓": "\\downarrow", "Δ": "\\Delta", "·": "\\cdot", "°": "^\\circ", "κ": "\\kappa"}
+_NAMED = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "<": "textless", ">": "textgreater"}
+_NAMED |= {"|": "textbar", "…": "ldots"}
 _LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "\ufffd": "?",
-    "–": "--",
-    "—": "---",
-    "−": r"\ensuremath{-}",
-    "±": r"\ensuremath{\pm}",
-    "≥": r"\ensuremath{\geq}",
-    "≤": r"\ensuremath{\leq}",
-    "×": r"\ensuremath{\times}",
-    "→": r"\ensuremath{\rightarrow}",
-    "↑": r"\ensuremath{\uparrow}",
-    "↓": r"\ensuremath{\downarrow}",
-    "Δ": r"\ensuremath{\Delta}",
-    "·": r"\ensuremath{\cdot}",
-    "°": r"\ensuremath{^\circ}",
-    "κ": r"\ensuremath{\kappa}",
-    "…": r"\ldots{}",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-}
+    **{char: f"\\{char}" for char in "&%$#_{}"},
+    **{char: f"\\{name}{{}}" for char, name in _NAMED.items()},
+    **{char: f"\\ensuremath{{{maths}}}" for char, maths in _MATHS.items()},
+} | {"\ufffd": "?", "–": "--", "—": "---", "’": "'", "“": "``", "”": "''"}
 
 
 def clean(text: str) -> str:

@@ -5,9 +5,11 @@ import math
 from dataclasses import asdict
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.cells import Cell, Table
 
 
 def to_json(table: Table) -> str:
@@ -27,20 +29,10 @@ def read_table(path: str | Path) -> Table:
     """
     value = read_json(path)
     try:
-        rows = [Row(row["label"], tuple(Cell(**cell) for cell in row["cells"]), row["group"]) for row in value["rows"]]
-        columns = [Column(**column) for column in value["columns"]]
-        order = math.inf if value["order"] is None else value["order"]
-        glance = None if value["glance"] is None else tuple((label, of) for label, of in value["glance"])
-        made = {
-            "rows": rows,
-            "columns": columns,
-            "order": order,
-            "glance": glance,
-            "warnings": tuple(value["warnings"]),
-        }
-        return Table(**{**value, **made})
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return TABLE.validate_python({**value, "order": math.inf if value["order"] is None else value["order"]})
+    except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: not a table of this program; make it again with the table rule") from error
 
 
+TABLE = TypeAdapter(Table)
 _EMPTY = asdict(Cell())

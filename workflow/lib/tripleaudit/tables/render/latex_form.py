@@ -1,5 +1,6 @@
 """LaTeX: ``table`` environments for ``booktabs``, ``tabularx`` and ``adjustbox`` that fit the page."""
 
+import re
 from collections.abc import Sequence
 
 from tripleaudit.tables.cells import Cell, Row, Table, runs_of
@@ -40,19 +41,16 @@ def _pages(table: Table) -> list[Sequence[Row]]:
 def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
     stubs = 2 if table.has_row_groups else 1
     continued = f" (continued, {number + 1} of {pages})" if number else ""
-    broken = [place for place in range(len(table.columns)) if _width(table, place) > LONG]
-    columns = "".join(
-        ">{\\raggedright\\arraybackslash}X" if place in broken else "r" for place in range(len(table.columns))
-    )
-    environment, width = ("tabularx", "{\\linewidth}") if broken else ("tabular", "")
+    longest = [
+        max((len(row.cells[place].text or "") for row in table.rows), default=0) for place in range(len(table.columns))
+    ]
+    columns = "".join(">{\\raggedright\\arraybackslash}X" if width > LONG else "r" for width in longest)
+    environment, width = ("tabularx", "{\\linewidth}") if "X" in columns else ("tabular", "")
     lines = [
         "\\begin{table}[p]" if pages > 1 else "\\begin{table}",
         "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
         f"\\caption{{{escape(table.caption)}{continued}}}",
-    ]
-    if not number:
-        lines.append(f"\\label{{tab:{_label(table.name)}}}")
-    lines += [
+        *([] if number else [f"\\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', table.name)}}}"]),
         "\\begin{adjustbox}{max width=\\linewidth,max totalheight=.75\\textheight}",
         f"\\begin{{{environment}}}{width}{{{'l' * stubs}{columns}}}",
         "\\toprule",
@@ -65,8 +63,7 @@ def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
     if _notes(table) and number == pages - 1:
         notes = " ".join(map(escape, _notes(table)))
         lines.append(f"\\par\\smallskip\\parbox{{\\linewidth}}{{\\scriptsize\\sloppy {notes}}}")
-    lines.append("\\end{table}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "\\end{table}\n"])
 
 
 def _head(table: Table, stubs: int) -> list[str]:
@@ -75,29 +72,23 @@ def _head(table: Table, stubs: int) -> list[str]:
         cells, rules, place = [""] * stubs, [], stubs + 1
         for group, size in runs_of([column.group for column in table.columns]):
             cells.append(f"\\multicolumn{{{size}}}{{c}}{{{escape(group)}}}")
-            if group:
-                rules.append(f"\\cmidrule(lr){{{place}-{place + size - 1}}}")
+            rules += [f"\\cmidrule(lr){{{place}-{place + size - 1}}}"] * bool(group)
             place += size
         lines += [_line(cells), " ".join(rules)]
-    header = [table.group_header, table.row_header] if table.has_row_groups else [table.row_header]
-    return [
-        *lines,
-        _line([escape(text) for text in (*header, *(column.label for column in table.columns))]),
-        "\\midrule",
-    ]
+    header = [table.group_header, table.row_header, *(column.label for column in table.columns)]
+    return [*lines, _line(list(map(escape, header[0 if table.has_row_groups else 1 :]))), "\\midrule"]
 
 
 def _body(table: Table, rows: Sequence[Row]) -> list[str]:
     lines, group = [], None
-    for number, row in enumerate(rows):
-        cells = []
+    for row in rows:
+        cells = [escape(row.label), *(_cell(cell, table.style) for cell in row.cells)]
         if table.has_row_groups:
-            if number and row.group != group:
+            if lines and row.group != group:
                 lines.append("\\midrule")
-            cells.append(escape(row.group) if row.group != group else "")
+            cells.insert(0, escape(row.group) if row.group != group else "")
             group = row.group
-        cells.append(escape(row.label))
-        lines.append(_line(cells + [_cell(cell, table.style) for cell in row.cells]))
+        lines.append(_line(cells))
     return lines
 
 
@@ -130,14 +121,5 @@ def _notes(table: Table) -> list[str]:
     return [note for note in table.notes if table.style != PAPER or not note.startswith("[low, high]")]
 
 
-def _width(table: Table, place: int) -> int:
-    """Characters of the longest text in a column."""
-    return max((len(row.cells[place].text or "") for row in table.rows), default=0)
-
-
 def _numbers(text: str) -> str:
     return escape(text.replace("-", "−"))
-
-
-def _label(name: str) -> str:
-    return "".join(char if char.isalnum() and char.isascii() or char == "-" else "-" for char in name)

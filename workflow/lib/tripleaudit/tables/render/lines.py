@@ -1,27 +1,21 @@
 """What one cell says, line by line; the text forms differ in markup only."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from tripleaudit.tables.cells import Cell, number
-
-GAP = "–"
+from tripleaudit.tables.cells import GAP, Cell, number
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of a cell, in plain characters that still have to be escaped.
-
-    Attributes:
-        main: the value, with its deviation and change, or the gap mark.
-        interval: ``[low, high]`` or ``""``.
-        reported: the reported value with its change, ``88.3 (+0.5)``, or ``""``.
-        difference: measured minus reported with its sign, ``-0.1``, or ``""``.
-    """
+class Lines(NamedTuple):
+    """The lines of a cell, in plain characters that still have to be escaped."""
 
     main: str
+    """The value, with its deviation and change, or the gap mark."""
     interval: str
+    """``[low, high]`` or ``""``."""
     reported: str
+    """The reported value with its change, ``88.3 (+0.5)``, or ``""``."""
     difference: str
+    """Measured minus reported with its sign, ``-0.1``, or ``""``."""
 
 
 def lines_of(cell: Cell) -> Lines:
@@ -33,10 +27,8 @@ def lines_of(cell: Cell) -> Lines:
         if cell.change is not None:
             main += f" ({number(cell.change, cell.digits, sign=True)})"
         main += cell.mark
-    reported = ""
-    if cell.reported is not None:
-        reported = cell.reported
-        if cell.reported_change is not None:
-            reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
+    reported = cell.reported or ""
+    if cell.reported_change is not None:
+        reported += f" ({number(float(cell.reported_change), cell.digits, sign=True)})"
     difference = "" if cell.difference is None else number(cell.difference, cell.digits, sign=True)
     return Lines(main, cell.interval, reported, difference)

@@ -11,9 +11,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tripleaudit.tables.cells import Row, Table, runs_of
+from tripleaudit.tables.cells import GAP, Row, Table, runs_of
 from tripleaudit.tables.render import escape
-from tripleaudit.tables.render.lines import GAP, lines_of
+from tripleaudit.tables.render.lines import lines_of
 
 READS = ("tables/render/templates/*",)
 SHARED = Path(__file__).parent / "templates"
@@ -21,12 +21,7 @@ SHARED = Path(__file__).parent / "templates"
 
 @cache
 def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html) -> Environment:
-    """Return the templates of a folder, which may import from those of tables.
-
-    Args:
-        folder: of the templates.
-        escaped: makes of a text what shows it in the language of these templates.
-    """
+    """Return the templates of a folder, which may import from those of tables; every value is shown as ``escaped``."""
 
     def shown(value: Any) -> Markup:
         return value if isinstance(value, Markup) else Markup(escaped(str(value)))
@@ -41,18 +36,18 @@ def templates(folder: Path = SHARED, escaped: Callable[[str], str] = escape.html
         keep_trailing_newline=True,
     )
     found.globals |= {"GAP": GAP, "lines_of": lines_of}
-    found.filters |= {"minus": minus, "grouped": grouped, "runs": runs_of}
+    found.filters |= {"grouped": grouped, "runs": runs_of}
+    found.filters["minus"] = lambda text: text.replace("-", "\u2212")
     return found
 
 
-def minus(text: str) -> str:
-    """Write numbers with the sign that typography has for it."""
-    return text.replace("-", "\u2212")
+def to_html(table: Table) -> str:
+    """Render as a ``<section>`` with the table, its notes and a style that touches nothing else, in ASCII."""
+    macros: Any = templates().get_template("table.html").module  # whose attributes they are
+    return macros.fragment(table).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def grouped(table: Table) -> list[tuple[Row, int]]:
     """Return every row with the size of the group that it begins, 0 within a group."""
-    sizes = [
-        size if place == 0 else 0 for _, size in runs_of([row.group for row in table.rows]) for place in range(size)
-    ]
+    sizes = [size * (not place) for _, size in runs_of([row.group for row in table.rows]) for place in range(size)]
     return list(zip(table.rows, sizes, strict=True))
