@@ -1,28 +1,20 @@
-"""Hours of the trainings still to do, from finished ones, else from steps measured on a GPU. Imports no torch.
+"""Hours of the trainings still to do, from those that were finished here. Imports no torch.
 
 A job of a study with ``gpu_share: N`` has the N-th part of a GPU, so an hour of it is the N-th part of a GPU-hour.
 """
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.registry import base_name
 from tripleaudit.files import read_json
 from tripleaudit.machine.devices import devices
 from tripleaudit.plan.study import Run, Study
-from tripleaudit.shipped import DATA
-from tripleaudit.training.settings import TrainingSettings
-from tripleaudit.yaml_files import read_yaml
 
-READS = ("data/speeds.yaml",)
 WORK = ("epochs", "max_steps", "batch_size", "accumulation")  # settings that decide how much work a training is
-Plans = Mapping[Run, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -58,9 +50,8 @@ class Hours:
     source: str = ""
 
 
-def finished(results: Path) -> list[Finished]:
-    """Return all trainings that were done in the studies below ``results``."""
-    found = []
+def finished(results: Path) -> Iterator[Finished]:
+    """Yield the trainings that were done in the studies below ``results``."""
     for path in sorted(results.glob("*/models/*/*/*/*/seed*/provenance.json")):
         study, (corpus, trainset, extractor, noise, seed) = path.parts[-8], path.parts[-6:-1]
         protocol, _, setting = trainset.rpartition("-")
@@ -69,34 +60,33 @@ def finished(results: Path) -> list[Finished]:
             record = read_json(path)
             training = record["training"]
             seconds = float(training["seconds"]) + float(training["validation_seconds"])
-            told = (record["device"], record["settings"], training["settings"], int(training["counts"]["sentences"]))
+            settings, sentences = training["settings"], int(training["counts"]["sentences"])
+            yield Finished(study, run, seconds, record["device"], record["settings"], settings, sentences)
         except (UserError, KeyError, TypeError, ValueError):  # cut short, or of another version
             continue
-        found.append(Finished(study, run, seconds, *told))
-    return found
 
 
 def estimate(study: Study) -> list[Hours]:
     """Return one entry for each extractor and classifier of a study, by the results of all studies beside its own."""
-    known, trainings = finished(Path(study.places.study).parent), study.trainings
+    known = list(finished(Path(study.places.study).parent))
     own = {each.run: each.asked for each in known if each.study == study.name}
     gpu = {"auto": True if devices() else None, 0: False, 1: True}[study.typed.gpu]  # None: it may run elsewhere
     entries = []
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
-        plans = {run: json.loads(trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs}
+        plans = {
+            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs
+        }
         to_do = {run: plan for run, plan in plans.items() if own.get(run) != plan}
         like = [each for each in known if each.run.extractor == name and gpu in (None, each.device != "cpu")]
-        took = ()
-        if to_do and like:
-            took = _extrapolated(study, to_do, like)
-        elif to_do and gpu:
-            took = _measured(study, name, to_do)
+        took = _extrapolated(study, to_do, like) if to_do and like else ()
         entries.append(Hours(name, len(to_do), len(plans) - len(to_do), *took))
     return entries
 
 
-def _extrapolated(study: Study, to_do: Plans, like: Sequence[Finished]) -> tuple[float, str, str]:
+def _extrapolated(
+    study: Study, to_do: Mapping[Run, Mapping[str, Any]], like: Sequence[Finished]
+) -> tuple[float, str, str]:
     """Return hours, unit and source by finished trainings, the mean over the nearest of them."""
     layers = study.typed.encoder.layers
     like = [each for each in like if each.asked.get("encoder_layers") == layers] or like
@@ -124,73 +114,19 @@ def _work(settings: Mapping[str, Any], sentences: int) -> float:
     return float(sentences) * settings["epochs"]
 
 
-def _sentences(study: Study, run: Run, like: Sequence[Finished] = ()) -> int:
+def _sentences(study: Study, run: Run, like: Sequence[Finished]) -> int:
     """The size of a training set: of the file, if it is made already, else as another training had it; 0 if unknown."""
     path = Path(study.set_file(run.corpus, run.protocol, run.setting, "train"))
     if path.is_file():
-        with path.open("rb") as stream:
-            return sum(1 for line in stream if line.strip())
+        return sum(map(bool, path.read_text(encoding="utf-8").split("\n")))
     same = (each.sentences for each in like if (each.run.corpus, each.run.trainset) == (run.corpus, run.trainset))
     return next(same, 0)
 
 
-# by steps that were measured on a GPU
-
-
-@cache
-def speeds() -> dict[str, Any]:
-    """Return the measured steps."""
-    return read_yaml(DATA / "speeds.yaml")
-
-
-def _measured(study: Study, name: str, to_do: Plans) -> tuple[Any, ...]:
-    """Return hours, unit and source by steps that were measured; nothing where one training's are not known."""
-    took = []
-    for run, plan in to_do.items():
-        settings = {**TrainingSettings().full(), **study.trainings.defaults(name), **plan}
-        sentences = _sentences(study, run) or study.data.sizes(run.corpus).get("train", 0)
-        took.append(seconds(name, study.encoder(run.corpus), settings, sentences))
-    if not all(took):
-        return ()
-    source = (
-        f"steps measured on one {speeds()['device']} with {speeds()['encoder']} in {speeds()['precision']}, other "
-        "encoders and float32 counted at their most; without validation, and at most where a training may stop early"
-    )
-    return sum(took) / 3600 / study.typed.gpu_share, "GPU-hours", source
-
-
-def seconds(extractor: str, encoder: str, settings: Mapping[str, Any], sentences: int) -> float | None:
-    """Return how long a training takes at most, without its validations; None where nothing was measured.
-
-    Args:
-        extractor: name of the study.
-        encoder: registered name, or a source.
-        settings: of the training, defaults filled in.
-        sentences: to train on.
-    """
-    known, name, size = speeds(), base_name(extractor), settings["batch_size"]
-    steps, times = known["steps"].get(name), known["encoders"].get(encoder)
-    if steps is None or times is None:
-        return None
-    # of a size between two measured ones the larger one's, beyond the largest in proportion
-    batch = min((batch for batch in steps if batch >= size), default=max(steps))
-    step = steps[batch] * max(1, size / max(steps))
-    of_a_sentence = known["instances"].get(name, 1) if settings.get("unit") == "instances" else 1
-    batches = math.ceil(sentences * of_a_sentence / size) * settings["epochs"]
-    if settings.get("max_steps"):
-        batches = settings["max_steps"] * settings.get("accumulation", 1)
-    return batches * step * times * (known["float32"] if settings.get("precision") == "float32" else 1) / 1000
-
-
-# in words
-
-
 def as_lines(entries: Sequence[Hours]) -> list[str]:
     """Return the estimate as lines of text, the sums last."""
-    if not entries:
-        return []
-    width = max(len(entry.extractor) for entry in entries)
-    lines = ["trainings"]
+    lines = ["trainings"] if entries else []
+    width = max((len(entry.extractor) for entry in entries), default=0)
     for entry in entries:
         text = f"  {entry.extractor.ljust(width)}  {entry.to_do} to do, {entry.done} done"
         if entry.hours is not None:
@@ -203,8 +139,6 @@ def as_lines(entries: Sequence[Hours]) -> list[str]:
         number = sum(entry.to_do for entry in counted)
         take = "1 training takes" if number == 1 else f"{number} trainings take"
         lines.append(f"  {take} about {_hours(sum(entry.hours for entry in counted))} {unit}, one after the other")
-    if not any(entry.to_do for entry in entries):
-        lines.append("  all trainings are done")
     return lines
 
 
