@@ -68,7 +68,7 @@ class CompareResult(Result):
         return [*several, *(comparison_page.details(pair, comparison_page.RELATIONS_IN_TEXT) for pair in self.pairs)]
 
     def __str__(self) -> str:
-        return comparison_page.to_text(self.comparison, SHOWN)
+        return comparison_page.to_page(self.comparison, "md", SHOWN)
 
 
 def compare(

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.api.compare import compare
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
-    from tripleaudit.exchange.comparison_page import to_page, to_text
+    from tripleaudit.exchange.comparison_page import to_page
     from tripleaudit.files import atomic_write
 
     form = args.out.suffix.lstrip(".") if args.out else ""
@@ -62,6 +62,6 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         with atomic_write(args.out) as stream:
             stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(found, form))
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_text(found, args.show))
+    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_page(found, "md", args.show))
     worst = min(100 * pair.total.change() for pair in result.pairs)
     return BELOW if args.fail_below is not None and worst < args.fail_below else 0

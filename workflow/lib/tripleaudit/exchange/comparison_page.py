@@ -1,6 +1,6 @@
-"""A comparison as text, Markdown or a page of HTML."""
+"""A comparison as Markdown or a page of HTML."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -47,40 +47,21 @@ def details(pair: Compared, most_relations: int | None = None) -> Table:
     return Table("details", pair.name or "All runs", COLUMNS, rows, "", "", notes=notes)
 
 
-def to_text(result: Comparison, show: int) -> str:
-    """For the terminal: a line for each pair; of a single pair everything, with the first sentences that changed."""
-    parts = []
-    if len(result.pairs) == 1:
-        pair = result.pairs[0]
-        table = details(pair, RELATIONS_IN_TEXT)
-        parts.append(_aligned(table, [overview(result).caption, pair.name]))
-        parts += ["\n".join(f"- {clean(note)}" for note in (*_notes(result), *table.notes))]
-        if pair.changed is not None:
-            parts.append("\n".join([_heading(pair), *(_lines(one) for one in pair.changed[:show])]))
-    else:
-        parts.append(_aligned(overview(result), [overview(result).caption]))
-        parts.append("\n".join(f"- {clean(note)}" for note in _notes(result)))
-    return "\n\n".join(parts)
+def to_page(result: Comparison, form: str, show: int | None = None) -> str:
+    """Everything as ``md`` or ``html``; with ``show``, the ``md`` of a terminal.
 
-
-def to_page(result: Comparison, form: str) -> str:
-    """Everything as ``md`` or ``html``."""
-    most = MOST_SENTENCES // max(1, len(result.pairs))
-    language = escape.html if form == "html" else escape.markdown
+    There, of several pairs only the overview; of one, the relations that changed most, and ``show`` sentences.
+    """
+    most = MOST_SENTENCES // max(1, len(result.pairs)) if show is None else show
+    relations = None if show is None else RELATIONS_IN_TEXT
+    pairs = result.pairs if show is None or len(result.pairs) == 1 else ()
+    language = {"html": escape.html, "md": escape.markdown if show is None else clean}[form]
     text = (
         templates(TEMPLATES, language)
         .get_template(f"comparison.{form}")
         .render(
             overview=overview(result),
-            pairs=[
-                {
-                    "pair": pair,
-                    "table": details(pair),
-                    "heading": _heading(pair, most),
-                    "shown": (pair.changed or ())[:most],
-                }
-                for pair in result.pairs
-            ],
+            pairs=[(pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most]) for pair in pairs],
             runs=_runs,
             to_markdown=lambda table: Markup(to_markdown(table).strip()),
         )
@@ -128,11 +109,11 @@ def _notes(result: Comparison) -> list[str]:
     return notes
 
 
-def _heading(pair: Compared, shown: int | None = None) -> str:
+def _heading(pair: Compared, shown: int) -> str:
     changed = pair.changed or ()
     better, worse = (sum(one.gain * sign > 0 for one in changed) for sign in (1, -1))
     text = f"{len(changed)} of {pair.total.sentences} sentences changed: {better} for the better, {worse} for the worse"
-    return text if shown is None or shown >= len(changed) else f"{text}; the {shown} that changed most"
+    return text if shown >= len(changed) else f"{text}; the {shown} that changed most"
 
 
 def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
@@ -143,30 +124,3 @@ def _runs(one: ChangedSentence) -> Iterator[tuple[str, str, str]]:
         often = "" if {triple.first, triple.second} == {0, 1} else f" (in {triple.first} → {triple.second} runs)"
         kind = "correct" if triple.correct else "wrong"
         yield verdict, "+" if gained else "−", f"{kind}: {' | '.join(map(clean, triple.strings))}{often}"
-
-
-def _lines(one: ChangedSentence) -> str:
-    words = (f"    {sign} {text}" for _, sign, text in _runs(one))
-    return "\n".join([f"[{clean(one.sentence.id)}] {clean(one.sentence.text)}", *words])
-
-
-def _aligned(table: Table, head: Sequence[str]) -> str:
-    lines = [["", *(column.label for column in table.columns)]]
-    group = ""
-    for row in table.rows:
-        if row.group != group:
-            group = row.group
-            lines.append([group + ":"] + [""] * len(table.columns))
-        cells = []
-        for cell in row.cells:
-            low, high = (None if end is None else number(end, 1, sign=True) for end in (cell.low, cell.high))
-            shown = cell.shown if cell.text is not None else cell.shown + cell.mark
-            cells.append((shown or "–") + (f" [{low}, {high}]" if low is not None else "") + "*" * cell.bold)
-        label = clean(row.label)
-        lines.append([("  " if row.group else "") + (label if len(label) <= 40 else label[:39] + "…"), *cells])
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    drawn = []
-    for first, *others in lines:
-        columns = (text.rjust(width + 2) for text, width in zip(others, widths[1:], strict=True))
-        drawn.append((first.ljust(widths[0]) + "".join(columns)).rstrip())
-    return "\n".join([*map(clean, head), "", *drawn])
