@@ -105,7 +105,7 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
             name = next(part for part in " ".join(arguments).replace("/", " ").split() if part in EXTRACTORS)
             counted |= jobs_.extractor_code(command, name)
         if command == "table":
-            counted |= jobs_.described_code("table", TABLE_SPECS, arguments[1])
+            counted |= jobs_.described_code("table", TABLE_SPECS, arguments[2])
         if command == "plots":
             counted |= code.versions(*(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__)))
         for module in used["modules"]:

@@ -1,7 +1,7 @@
 """What a run says at its end."""
 
 from tripleaudit.llm.ledger import Ledger
-from tripleaudit.summary import Job, RunSummary
+from tripleaudit.summary import RunSummary
 
 
 def test_jobs_money_and_places(tmp_path, monkeypatch):
@@ -14,27 +14,20 @@ def test_jobs_money_and_places(tmp_path, monkeypatch):
     ledger = Ledger("cache/ledger-s.jsonl")
     ledger.settle("before", 0.25)
     summary = RunSummary("s", folder, {"cache": "cache", "budget": 2})
-    summary.start()
     ledger.settle("now", 0.5)
-    jobs = [Job(True, made=True), Job(True, made=True), Job(False, made=True), Job(True, made=False)]
-    text = summary.finish(jobs)
-    assert text.splitlines()[0] == "Study s: 2 jobs ran, 1 were up to date, in 0:00"
-    assert "Language models cost 0.5000 in this run, 0.7500 of a budget of 2 for the study so far" in text
-    assert f"2 tables in {folder / 'tables'}: audit, type-f1" in text
-    assert f"Report: {folder / 'report.html'}" in text
-    assert (folder / "logs" / "summary.txt").read_text() == text
+    assert summary.finish(0, 3) == "" and not (folder / "logs").exists()
+    assert (text := summary.finish(2, 1)) == (folder / "logs" / "summary.txt").read_text()
+    assert text.splitlines() == [
+        "Study s: 2 jobs ran, 1 were up to date, in 0:00",
+        "Language models cost 0.5000 in this run, 0.7500 of a budget of 2 for the study so far",
+        f"2 tables in {folder / 'tables'}: audit, type-f1",
+        f"Report: {folder / 'report.html'}",
+    ]
 
 
-def test_without_language_models_nothing_is_said_about_money(tmp_path):
-    summary = RunSummary("s", tmp_path, {"cache": str(tmp_path)})
-    summary.start()
-    assert summary.finish([Job(False, made=True), Job(True, made=False)]) == ""
-    assert not (tmp_path / "logs").exists()
-    jobs = [Job(True, made=True)]
-    assert "cost" not in summary.finish(jobs)
-    assert not (tmp_path / "ledger-s.jsonl").exists()
-    endpoints = {"e": {"prices": {"input": 2, "output": 8}}}  # of which nothing was asked
-    summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}, "endpoints": endpoints})
-    assert "Language models cost nothing: no request that has a price was sent" in summary.finish(jobs)
+def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
+    assert "cost" not in RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0)
+    summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}})
+    assert "Language models cost nothing: no request that has a price was sent" in summary.finish(1, 0)
     Ledger(tmp_path / "ledger-s.jsonl").settle("asked", 0.5)  # without a budget, too
-    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(jobs)
+    assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(1, 0)

@@ -23,7 +23,7 @@ rule plot:
         options=of(STUDY.report.plot_options, "plot"),
         code=of(plot_code, "plot"),
     shell:
-        "python -m tripleaudit plots {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
+        "python -m tripleaudit plots --name {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
         "> {log:q} 2>&1"
 
 

@@ -1,6 +1,6 @@
 # Before the first job: whether results can be written. After the last: what ran, how long it took, what it cost.
 from tripleaudit.machine.storage import check_writable
-from tripleaudit.summary import Job, RunSummary
+from tripleaudit.summary import RunSummary
 
 # the study's folder, also where the workflow is a module with pathvars or a prefix of its own
 STUDY_FOLDER = workflow.modifier.path_modifier.replace_prefix(workflow.pathvars.apply("<study>"))
@@ -18,8 +18,6 @@ onstart:
 
 
 onsuccess:
-    print(
-        RUN_SUMMARY.finish(Job(workflow.dag.finished(job), bool(job.benchmark)) for job in workflow.dag.jobs),
-        end="",
-        file=sys.stderr,
-    )
+    # other jobs only name what is to be made
+    made = Counter(workflow.dag.finished(job) for job in workflow.dag.jobs if job.benchmark)
+    print(RUN_SUMMARY.finish(made[True], made[False]), end="", file=sys.stderr)

@@ -64,7 +64,7 @@ rule table:
         options=of(STUDY.report.options, "table"),
         code=code_of("table", TABLES, "table"),
     shell:
-        "python -m tripleaudit table {wildcards.table:q} {params.files:q} --options {params.options:q} "
+        "python -m tripleaudit table --name {wildcards.table:q} {params.files:q} --options {params.options:q} "
         "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"
 
 

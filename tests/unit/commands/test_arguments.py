@@ -67,11 +67,6 @@ def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixt
         assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
         assert "would be written over (--out)" in capsys.readouterr().err
     assert source.read_bytes() == before
-    assert (
-        main(["prepare", "--source", str(source), "--out", str(tmp_path / "o"), "--report", str(tmp_path / "o")]) == 1
-    )
-    assert "o: --out and --report would both be written there" in capsys.readouterr().err
-    check_places({"out": "", "report": ""})
     check_places({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
 
 
@@ -80,7 +75,6 @@ def test_a_name_with_an_equals_sign_is_a_place_like_any_other(tmp_path: Path, mo
     for folder in ("1", "a=1"):
         Path(folder).mkdir()
         Path(folder, "x").touch()
-    check_places({"out": "a=1/x", "report": "b=1/x"})
     check_places({"out": "1/x", "source": "a=1/x"})
     for read in ("a=1/x", ["kind=a=1/x"]):
         with pytest.raises(UserError, match=r"a=1/x: this file would be written over \(--out\)"):

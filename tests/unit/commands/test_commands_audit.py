@@ -78,13 +78,13 @@ def test_bad_input_gives_one_line(tmp_path: Path, capsys: pytest.CaptureFixture)
     assert error.endswith("a.json: no such file\n") and error.count("\n") == 1
 
 
-def test_table_command(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_table_of_the_workflow(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     made = Results(tmp_path)
     made.run("casrel", quality=0.7, sentences=20)
     prefix = str(tmp_path / "out" / "type-f1")
-    command = ["table", "type-f1", "--scores", str(made.scores[0]), "--counts", str(made.counts[0])]
-    assert main([*command, "--options", '{"digits": 2}', "--out-prefix", prefix]) == 0
-    assert capsys.readouterr().out.split() == [f"{prefix}.{ending}" for ending in ("csv", "md", "tex", "html", "json")]
+    files = ["--scores", str(made.scores[0]), "--counts", str(made.counts[0]), "--options", '{"digits": 2}']
+    assert main(["table", "--name", "type-f1", *files, "--out-prefix", prefix]) == 0
+    assert sorted(path.suffix for path in Path(prefix).parent.iterdir()) == [".csv", ".html", ".json", ".md", ".tex"]
     assert "CasRel" in Path(f"{prefix}.md").read_text()
-    assert main(["table", "nothing", "--out-prefix", prefix]) == 1
+    assert main(["table", "--name", "nothing", "--out-prefix", prefix]) == 1
     assert "there is no table 'nothing'" in capsys.readouterr().err

@@ -156,13 +156,10 @@ def test_texts_of_a_study_are_bundled_as_they_are(study, tmp_path):
     write_jsonl(tmp_path / "mine/generative/c/lm/answers.jsonl", rows)
     scores = {str(tmp_path / "mine/scores" / name): {"sha256": name} for name in ("a/test.csv", "b/test.csv")}
     write_json(tmp_path / "mine/scores.provenance.json", {"files": scores, "software": {}})
-    elsewhere = {"/one/test.csv": {"sha256": "a"}, "/two/test.csv": {"sha256": "b"}}
-    write_json(tmp_path / "mine/needles/scores.provenance.json", {"files": elsewhere, "software": {}})
     assert main(["bundle", str(tmp_path / "mine"), "--out", str(tmp_path / "x.zip")]) == 0
     folder = open_bundle(tmp_path / "x.zip", tmp_path / "x")
     assert [row for _, row in read_jsonl(folder / "generative/c/lm/answers.jsonl")] == rows
     assert set(read_json(folder / "scores.provenance.json")["files"]) == {"scores/a/test.csv", "scores/b/test.csv"}
-    assert len(read_json(folder / "needles/scores.provenance.json")["files"]) == 2
 
 
 def test_names_are_never_markup_in_a_card(tmp_path):

@@ -4,33 +4,18 @@ import argparse
 import itertools
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
 
+if TYPE_CHECKING:
+    from tripleaudit.fields import Section
+
 OUTPUTS = ("out", "report", "write", "facts", "calls")  # options that name what is written begin like this
-
-
-@dataclass(frozen=True)
-class Whole:
-    """The ``type`` of an option that takes a whole number from ``low`` to ``high``."""
-
-    low: int = 0
-    high: int | None = None
-
-    def __call__(self, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = None
-        if value is None or value < self.low or self.high is not None and value > self.high:
-            upper = "" if self.high is None else f" and at most {self.high}"
-            raise argparse.ArgumentTypeError(f"expected a whole number of at least {self.low}{upper}, got {_cut(text)}")
-        return value
 
 
 @dataclass(frozen=True)
@@ -40,18 +25,27 @@ class Real:
     low: float = 0
     high: float | None = None
     open: bool = False
+    kind: ClassVar[Callable[[str], float]] = float
+    word: ClassVar[str] = "number"
 
     def __call__(self, text: str) -> float:
         try:
-            value = float(text)
+            value = type(self).kind(text)
         except ValueError:
             value = math.nan
-        inside = value > self.low if self.open else value >= self.low
-        if not math.isfinite(value) or not inside or self.high is not None and value > self.high:
-            upper = "" if self.high is None else f" and at most {self.high:g}"
-            lower = f"{'above' if self.open else 'of at least'} {self.low:g}"
-            raise argparse.ArgumentTypeError(f"expected a number {lower}{upper}, got {_cut(text)}")
+        above = value > self.low if self.open else value >= self.low
+        if not above or value == math.inf or self.high is not None and value > self.high:
+            upper = "" if self.high is None else f" and at most {self.high}"
+            lower = f"{'above' if self.open else 'of at least'} {self.low}"
+            text = repr(text if len(text) <= 40 else f"{text[:39]}…")
+            raise argparse.ArgumentTypeError(f"expected a {self.word} {lower}{upper}, got {text}")
         return value
+
+
+class Whole(Real):
+    """The same of a whole number."""
+
+    kind, word = int, "whole number"
 
 
 def options_of(values: Mapping[str, Any]) -> list[str]:
@@ -68,8 +62,32 @@ NUMBER, SEED = Whole(1), Whole(0, 2**32 - 1)
 SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 
 
-def _cut(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:39]}…")
+def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **options: str) -> None:
+    """Add options for keys of a section of the configuration, with their defaults and what they mean.
+
+    Args:
+        options: key -> option; a switch turns round what its key is by default.
+    """
+    for key, option in options.items():
+        field = next(field for name, field in section.model_fields.items() if (field.alias or name) == key)
+        text = " ".join((field.description or "").split()).replace("%", "%%")
+        kinds = {field.annotation, *get_args(field.annotation)}
+        if bool in kinds:
+            turned = "store_false" if field.default else "store_true"
+            parser.add_argument(f"--{option}", dest=key, action=turned, help=f"{'not: ' * field.default}{text}")
+            continue
+        low, high = (
+            next((getattr(at, end) for at in field.metadata if hasattr(at, end)), None) for end in ("ge", "le")
+        )
+        of: dict[str, Any] = {"metavar": option.rpartition("-")[2].upper()}
+        if get_origin(field.annotation) is Literal:
+            of = {"choices": get_args(field.annotation)}
+        elif kinds & {int, float}:
+            of["type"] = (Whole if int in kinds else Real)(low or 0, high)
+        elif str not in kinds:
+            of["nargs"] = "+"
+        default = "" if field.default is None else f" (default: {field.default})"
+        parser.add_argument(f"--{option}", dest=key, default=field.default, help=f"{text}{default}", **of)
 
 
 def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> None:
@@ -111,13 +129,13 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
 
 
 def check_places(given: Mapping[str, Any]) -> None:
-    """Refuse options that would let a command write over what it reads, or twice to one place.
+    """Refuse options that would let a command write over what it reads.
 
     Args:
         given: the options of any command by their names.
 
     Raises:
-        UserError: a file is to be both read and written, or written twice.
+        UserError: a file is to be both read and written.
     """
     places = [(name, path) for name, value in given.items() for path in _paths(value)]
     for name, path in places:
@@ -129,9 +147,6 @@ def check_places(given: Mapping[str, Any]) -> None:
         if _same(path, known):
             option = name.replace("_", "-")
             raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
-    for (name, path), (other, known) in itertools.combinations(written, 2):
-        if path == known != Path():
-            raise UserError(f"{path}: --{name} and --{other} would both be written there; expected two places")
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:

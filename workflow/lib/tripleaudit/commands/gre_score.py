@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.arguments import MONEY, NUMBER, SEED, SHARE, Real, Whole, named
+from tripleaudit.arguments import MONEY, NUMBER, Real, add_settings, named
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ DESCRIPTION = """Each score is computed if its input is there: US and CS need --
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.plan.gre_section import GreGold, GreJudge, Grescores
+
     parser.description = f"{HELP}. {DESCRIPTION}"
     parser.add_argument(
         "--triples",
@@ -25,12 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="extracted triples: project .jsonl, or {text: [[subject, relation, object], ...]}",
     )
     parser.add_argument("--reference", metavar="FILE", help="gold triples in one of the same forms")
-    parser.add_argument(
-        "--reference-order",
-        choices=("auto", "sro", "sor"),
-        default="auto",
-        help="whether the relation is in second or in third place (default: third for names of Freebase and TACRED)",
-    )
+    add_settings(parser, GreGold, order="reference-order")
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
     parser.add_argument(
         "--factualness-by",
@@ -51,13 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
     )
-    parser.add_argument(
-        "--most-unreadable",
-        type=SHARE,
-        default=0.1,
-        metavar="SHARE",
-        help="of the judge's answers; more is an error (default: %(default)s)",
-    )
+    add_settings(parser, GreJudge, most_unreadable="most-unreadable")
     add_asking(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
@@ -66,11 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     topics.add_argument("--lda", metavar="DIR", help="topic model of tripleaudit gre-lda")
     topics.add_argument("--lda-text", metavar="FILE", help="texts to train a topic model on, now")
     parser.add_argument("--topics", type=NUMBER, default=50, metavar="K", help="topics with --lda-text (default: 50)")
-    parser.add_argument("--mode", choices=("default", "official"), default="default", help="how empty answers count")
-    parser.add_argument(
-        "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
-    )
-    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of resampling and topic model (default: 0)")
+    add_settings(parser, Grescores, mode="mode", bootstrap="bootstrap", seed="seed")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -163,7 +150,7 @@ def _inputs(args: argparse.Namespace):
         topics = train_topics(read_texts(args.lda_text), args.topics, args.seed)
     return Inputs(
         read_system(args.triples, order="sro"),
-        read_system(args.reference, args.reference_order) if args.reference else None,
+        read_system(args.reference, args.order) if args.reference else None,
         read_verdicts(args.factualness) if args.factualness else None,
         read_splits(args.granularity) if args.granularity else None,
         read_similarities(args.similarities) if args.similarities else None,

@@ -2,39 +2,41 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, Whole, add_force, check_folder
+from tripleaudit.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 from tripleaudit.commands.gre_score import add_asking, endpoint_of
 
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
 
+SETTINGS = {
+    "schema": "schema",
+    "types": "types",
+    "per_type": "needles",
+    "needle_tokens": "needle-tokens",
+    "iterations": "iterations",
+    "piece_chars": "piece-chars",
+    "context": "context",
+    "reserve": "reserve",
+    "parts": "parts",
+    "judge": "no-judge",
+    "untouched": "no-untouched",
+    "seed": "seed",
+}
+"""Key of a plan -> option."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    from tripleaudit.needles.plan import Plan
+
     parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="text files, or folders of .txt and .md files")
-    parser.add_argument("--schema", default="paper", help="schema by name or path (default: %(default)s)")
     parser.add_argument("--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1")
     parser.add_argument("--model", required=True, help="the model's name at the endpoint")
     parser.add_argument("--gguf", metavar="FILE", help="serve this model instead of asking an endpoint")
     parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
-    parser.add_argument("--types", nargs="+", metavar="TYPE", help="only these types of the schema")
-    parser.add_argument("--needles", type=NUMBER, default=3, metavar="N", help="of each type and document (default: 3)")
+    add_settings(parser, Plan, **SETTINGS)
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
-    parser.add_argument(
-        "--needle-tokens", type=NUMBER, default=2000, metavar="N", help="most tokens of an answer with needles (2000)"
-    )
-    parser.add_argument("--iterations", type=Whole(), default=3, help="follow-up calls for each piece (default: 3)")
-    parser.add_argument(
-        "--piece-chars", type=NUMBER, default=4000, metavar="N", help="length of a piece (default: 4000)"
-    )
     parser.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten documents to whole paragraphs within N")
-    parser.add_argument("--context", type=NUMBER, metavar="TOKENS", help="context limit, where threads restart")
-    parser.add_argument(
-        "--reserve", type=Whole(), default=4095, metavar="TOKENS", help="room for an answer (default: 4095)"
-    )
     parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
-    parser.add_argument("--parts", type=Whole(), default=0, metavar="N", help="also repeat each of N parts (table 1)")
-    parser.add_argument("--no-judge", action="store_true", help="leave out the criterion llm")
-    parser.add_argument("--no-untouched", action="store_true", help="do not extract the documents without needles")
-    parser.add_argument("--seed", type=SEED, default=0, help="of needles and their places (default: 0)")
     parser.add_argument(
         "--samples", type=NUMBER, default=1, metavar="N", help="extractions; more show mean and deviation"
     )
@@ -65,21 +67,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         check_folder(args.out, args.force)
     documents = read_documents(args.documents, args.max_chars)
-    settings = {
-        "schema": args.schema,
-        "types": tuple(args.types) if args.types else None,
-        "per_type": args.needles,
-        "needle_tokens": args.needle_tokens,
-        "piece_chars": args.piece_chars,
-        "iterations": args.iterations,
-        "context": args.context,
-        "reserve": args.reserve,
-        "untouched": not args.no_untouched,
-        "parts": args.parts,
-        "judge": not args.no_judge,
-        "seed": args.seed,
-    }
-    plan = Plan.checked(settings, "needles")
+    plan = Plan.checked({key: getattr(args, key) for key in SETTINGS}, "needles")
     plan.load_schema()
 
     counter = counters(args.tokenizer)
@@ -139,8 +127,10 @@ def _confirmed() -> bool:
 
 def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     import json
+    import sys
     import tempfile
     from pathlib import Path
+    from statistics import fmean, stdev
 
     from tripleaudit.needles.extracting import extract_corpus, save_result
     from tripleaudit.needles.making import build_corpus
@@ -162,9 +152,8 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
         for number, result in enumerate(results):
             folder = out / ("model" if number == 0 else f"sample{number + 1}")
             save_result(result, plan, folder)
-            run = plan.model_copy(
-                update={"seed": plan.seed + number}
-            )  # tables show the mean of runs with several seeds
+            # tables show the mean of runs with several seeds
+            run = plan.model_copy(update={"seed": plan.seed + number})
             keys = {"study": "own", "corpus": "documents", "extractor": args.model}
             scores.append(score_result(corpus, load_result(folder), run, keys))
         write_scores(out / "scores.csv", [score for run in scores for score in run])
@@ -178,22 +167,14 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
         if args.json:
             pairs = zip(scores, results, strict=True)
             found = [as_object(run, corpus.report, result.report) for run, result in pairs]
-            print(json.dumps(found[0] if len(found) == 1 else {"samples": found, **over_samples(found)}, indent=2))
+            values = [one["minea"]["minea"] for one in found]
+            over = {"samples": found, "minea": {"mean": fmean(values), "sd": stdev(values)}} if len(found) > 1 else {}
+            print(json.dumps(over or found[0], indent=2))
         else:
             print("\n".join(to_markdown(table) for table in tables))
     incomplete = [piece for result in results for piece in result.report["incomplete"]]
     if incomplete:
-        import sys
-
         print(f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete", file=sys.stderr)
-
-
-def over_samples(found: list[dict]) -> dict:
-    """Return mean and sample standard deviation of MINEA over samples."""
-    from statistics import fmean, stdev
-
-    values = [one["minea"]["minea"] for one in found]
-    return {"minea": {"mean": fmean(values), "sd": stdev(values)}}
 
 
 def as_object(scores, corpus_report: dict, report: dict) -> dict:

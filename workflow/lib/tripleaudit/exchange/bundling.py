@@ -21,7 +21,7 @@ from tripleaudit.corpora.store import load_sentences
 from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.errors import UserError
 from tripleaudit.exchange.cards import evaluation_card, results_card
-from tripleaudit.exchange.scored import ScoredRun, runs_of_study
+from tripleaudit.exchange.scored import runs_of_study
 from tripleaudit.files import atomic_write, read_json, read_jsonl, sha256, write_json
 from tripleaudit.yaml_files import read_yaml
 
@@ -60,9 +60,6 @@ OF_SETTINGS: Final = PLACES | frozenset(
 )
 """The same of a study's own file."""
 SECRETS: Final = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD)S?$")
-ROOTS: Final = frozenset(
-    ("Users", "Volumes", "data", "home", "media", "mnt", "nfs", "opt", "root", "scratch", "tmp", "usr", "var")
-)
 EPOCH: Final = (1980, 1, 1, 0, 0, 0)  # of every member: the earliest date that a zip archive can name
 SHORTEST_SECRET: Final = 8
 
@@ -91,12 +88,16 @@ def write_bundle(study: Path, out: Path, config: Path | None = None, only: str =
             _copy(source, folder / source.relative_to(study), study)
         if config is not None:
             write_json(folder / "settings.json", portable(read_yaml(config), study, OF_SETTINGS))
-        _describe(folder, study.resolve().name, chosen)
+        counts, name = [run.counts for run in chosen], study.resolve().name
+        card = evaluation_card(folder, counts)
+        write_json(folder / "genbench.json", card)
+        with atomic_write(folder / "README.md") as stream:
+            stream.write(results_card(folder, name, counts, [run.mark for run in chosen], card))
         _refuse_secrets(folder)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         manifest = {
             "format": FORMAT,
-            "study": study.resolve().name,
+            "study": name,
             "tripleaudit": __version__,
             "files": {
                 path.relative_to(folder).as_posix(): {"sha256": sha256(path), "bytes": path.stat().st_size}
@@ -128,21 +129,16 @@ def _copy(source: Path, target: Path, study: Path) -> None:
     if SENTENCES.fullmatch(source.relative_to(study).as_posix()) and _has_triples(source):
         write_parquet(target.with_suffix(".parquet"), load_sentences(source))
     elif PROVENANCE.fullmatch(source.name):
-        write_json(target, _provenance(read_json(source), study))
+        facts = read_json(source)
+        if isinstance(facts, dict) and "files" in facts:  # merged scores, by their paths
+            facts["files"] = {_plain(path, study): entry for path, entry in facts["files"].items()}
+        write_json(target, portable(facts, study, PLACES))
     else:
         shutil.copyfile(source, target)
 
 
 def _has_triples(path: Path) -> bool:
     return any("triples" in row for _, row in read_jsonl(path))
-
-
-def _provenance(facts: Any, study: Path) -> Any:
-    if isinstance(facts, dict) and "files" in facts:  # merged scores, by their paths
-        files = {_plain(path, study): entry for path, entry in facts["files"].items()}
-        if len(files) == len(facts["files"]):  # two of one name keep their paths
-            facts = {**facts, "files": files}
-    return portable(facts, study, PLACES)
 
 
 def portable(value: Any, study: Path, fields: frozenset[str], named: bool = False) -> Any:
@@ -163,24 +159,10 @@ def _plain(text: str, study: Path) -> str:
         parts = urlsplit(text)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
     path = Path(os.path.expanduser(text))  # noqa: PTH111  Path's raises where there is no home
-    if "\n" in text or not (_of_machine(path) or ".." in path.parts or path.is_relative_to("results")):
-        return text
     for base in (study, study.resolve(), Path("results") / study.name):
         if path.is_relative_to(base):
             return path.relative_to(base).as_posix()
     return path.name if path.is_absolute() or ".." in path.parts else text
-
-
-def _of_machine(path: Path) -> bool:
-    """Whether a text is the place of a file on some machine; relations of Freebase look like one, too."""
-    return path.is_absolute() and (path.parts[1:2] == () or path.parts[1] in ROOTS or Path("/", path.parts[1]).exists())
-
-
-def _describe(folder: Path, name: str, runs: list[ScoredRun]) -> None:
-    card = evaluation_card(folder, [run.counts for run in runs])
-    write_json(folder / "genbench.json", card)
-    with atomic_write(folder / "README.md") as stream:
-        stream.write(results_card(folder, name, [run.counts for run in runs], [run.mark for run in runs], card))
 
 
 def _refuse_secrets(folder: Path) -> None:

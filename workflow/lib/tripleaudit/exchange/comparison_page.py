@@ -61,7 +61,9 @@ def to_page(result: Comparison, form: str, show: int | None = None) -> str:
         .get_template(f"comparison.{form}")
         .render(
             overview=overview(result),
-            pairs=[(pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most]) for pair in pairs],
+            pairs=[
+                (pair, details(pair, relations), _heading(pair, most), (pair.changed or ())[:most]) for pair in pairs
+            ],
             runs=_runs,
             to_markdown=lambda table: Markup(to_markdown(table).strip()),
         )

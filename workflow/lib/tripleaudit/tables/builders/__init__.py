@@ -1,6 +1,7 @@
 """The tables by paper and theme: builders and answers, and one ``TableSpec`` for each table."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,3 +66,21 @@ def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.
     """
     return write_table(build_table(name, load_inputs(**inputs)), out_prefix)
+
+
+def make_study_table(
+    name: str,
+    out_prefix: str | Path,
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    audits: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+    criteria: Sequence[str | Path] = (),
+    report: Sequence[str | Path] = (),
+    collection: Sequence[str | Path] = (),
+    curves: Sequence[str | Path] = (),
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Make one table of a study from files of each kind; see :func:`make_table`."""
+    files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves}
+    make_table(name, out_prefix, scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)

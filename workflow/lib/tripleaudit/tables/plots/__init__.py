@@ -6,7 +6,7 @@ A new plot is a new module. Its specification is a ``concat`` of panels (:mod:`t
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
 from tripleaudit.tables import panels
 from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import load_inputs
 
 
 def plots() -> dict[str, Callable[[TableInputs], dict[str, Any]]]:
@@ -39,3 +40,21 @@ def write_plot(name: str, inputs: TableInputs, path: str | Path) -> None:
         stream.write("\n")
     with atomic_write(path) as stream:
         stream.write(panels.to_svg(spec))
+
+
+def make_study_plot(
+    name: str,
+    out: str | Path,
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+    curves: Sequence[str | Path] = (),
+    history: Sequence[str | Path] = (),
+    predictions: Sequence[str | Path] = (),
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw one plot of a study from files of each kind; see :func:`write_plot`."""
+    from tripleaudit.tables.plots.time_memory import benchmarks_of
+
+    files = {"curves": curves, "history": history, "benchmarks": benchmarks_of(predictions)}
+    write_plot(name, load_inputs(scores=scores, counts=counts, runs=runs, options=options, files=files), out)
