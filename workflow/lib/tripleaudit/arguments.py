@@ -91,7 +91,7 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
 
 
 def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> None:
-    """Add ``--format`` and ``--column``, which say how corpora are read."""
+    """Add ``--format``, ``--column`` and ``--encoding``, which say how corpora are read."""
     parser.add_argument("--format", default="auto", metavar="F", help=f"format of {files} (default: auto)")
     parser.add_argument(
         "--column",
@@ -100,13 +100,26 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         metavar="ROLE=COLUMN",
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
-    add_encoding(parser)
-
-
-def add_encoding(parser: argparse.ArgumentParser) -> None:
-    """Add ``--encoding``."""
     parser.add_argument(
         "--encoding", default="", metavar="E", help="of files that are not UTF-8 or UTF-16, such as cp1252"
+    )
+
+
+def add_sides(parser: argparse.ArgumentParser) -> None:
+    """Add gold triples and predictions, and how they are read."""
+    parser.add_argument("gold", metavar="GOLD", help="gold triples: any corpus format, or predictions with 'truth'")
+    parser.add_argument(
+        "predictions",
+        metavar="PREDICTIONS",
+        help="any corpus format, or stored predictions with 'predict' (may be GOLD); matched by id or by text",
+    )
+    add_reading(parser, "the corpus files")
+    parser.add_argument(
+        "--predicted-column",
+        action="append",
+        default=[],
+        metavar="ROLE=COLUMN",
+        help="the same of PREDICTIONS alone, such as order=sor",
     )
 
 

@@ -78,6 +78,6 @@ def _default(part: dict[str, Any], needed: bool) -> str:
     if needed:
         return "required"
     value = part.get("default", {})
-    if isinstance(value, dict) and "default" not in part or value == {} or isinstance(value, dict):
+    if isinstance(value, dict):
         return ""
     return "null" if value is None else f"`{str(value).lower() if isinstance(value, bool) else value}`"

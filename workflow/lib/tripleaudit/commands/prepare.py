@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, add_encoding, named
+from tripleaudit.arguments import NUMBER, POSITIVE, SEED, add_reading, named
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
@@ -17,23 +17,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     origin.add_argument("--corpus", metavar="NAME", help="a registered corpus (as of data/registry/corpora.yaml)")
     parser.add_argument("--split", help="split of a registered corpus, or of a Hugging Face data set")
     parser.add_argument("--raw-root", metavar="FOLDER", help="folder with the raw files of a registered corpus")
-    parser.add_argument(
-        "--format", default="auto", metavar="FORMAT", help=f"auto (default) or one of {', '.join(sorted(FORMATS))}"
-    )
+    add_reading(parser, f"files of your own: auto, {', '.join(sorted(FORMATS))}")
     parser.add_argument(
         "--occurrence",
         default="first",
         choices=("first", "all", "given"),
         help="which places a string has where the file gives none (default: first)",
     )
-    parser.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
-    )
-    add_encoding(parser)
     parser.add_argument(
         "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripleaudit.arguments import add_reading
+from tripleaudit.arguments import add_sides
 
 if TYPE_CHECKING:
     from tripleaudit.scoring.relation_names import Proposed
@@ -14,16 +14,7 @@ HELP = "propose which relation of the corpus each predicted relation stands for,
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("gold", metavar="GOLD", help="gold triples of training or validation sentences")
-    parser.add_argument("predictions", metavar="PREDICTIONS", help="what the system says of the same sentences")
-    add_reading(parser, "the corpus files")
-    parser.add_argument(
-        "--predicted-column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="the same of PREDICTIONS alone, such as order=sor",
-    )
+    add_sides(parser)
     parser.add_argument("--anyway", action="store_true", help="also from a test set; scores there are then too good")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of YAML")
     parser.add_argument("--out", type=Path, metavar="FILE.yaml", help="write the map there, to be looked at and named")

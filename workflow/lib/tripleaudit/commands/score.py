@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from tripleaudit.arguments import SEED, Whole, add_reading
+from tripleaudit.arguments import SEED, Whole, add_sides
 
 HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
 
@@ -11,28 +11,13 @@ HELP = "score predicted triples against gold triples, in all and by relation, ca
 def configure(parser: argparse.ArgumentParser) -> None:
     from tripleaudit.descriptors import MATCHINGS
 
-    parser.add_argument(
-        "gold", metavar="GOLD", help="gold triples: any corpus format, or stored predictions with 'truth'"
-    )
-    parser.add_argument(
-        "predictions",
-        metavar="PREDICTIONS",
-        help="any corpus format, or stored predictions with 'predict' (may be GOLD); matched by id or by text",
-    )
+    add_sides(parser)
     parser.add_argument("--train", metavar="TRAIN", help="training set; adds type F1 by stratum")
     parser.add_argument(
         "--matching",
         default="exact-string",
         metavar="M",
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
-    )
-    add_reading(parser, "the corpus files")
-    parser.add_argument(
-        "--predicted-column",
-        action="append",
-        default=[],
-        metavar="ROLE=COLUMN",
-        help="the same of PREDICTIONS alone, such as order=sor",
     )
     parser.add_argument("--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone")
     parser.add_argument(
