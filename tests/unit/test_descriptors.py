@@ -245,7 +245,3 @@ def test_a_command_line_with_a_broken_plugin_gets_one_line(tmp_path, capsys):
     assert main(["--plugin", write(tmp_path, "x ="), "audit"]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: plugin ") and error.count("\n") == 1
-
-
-def test_the_registries_hold_no_descriptor_twice():
-    assert len({id(spec) for registry in REGISTRIES for spec in registry.values()}) == sum(map(len, REGISTRIES))

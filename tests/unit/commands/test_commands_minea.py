@@ -156,62 +156,14 @@ def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
         assert [row for _, row in read_jsonl(tmp_path / "second" / "entities.jsonl")] == interrupted
 
 
-def test_workflow_steps(tmp_path, monkeypatch, capsys):
+def test_types_that_a_model_finds_fitting_become_a_schema(document, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.txt").write_text(make_document(60).text, encoding="utf-8")
-    plan = json.dumps({"schema": "demo", "per_type": 2, "iterations": 0, "discover": True, "refills": 0})
-    with FakeEndpoint(NeedleModel()) as fake:
-        model = ["--section", section(fake.url), "--endpoint", "fake"]
-        model += ["--study", "s"]
-        assert main(["make-needles", "--plan", plan, "--documents", "report.txt", *model, "--out", "c"]) == 0
-        assert main(["extract-needles", "--plan", plan, "--corpus", "c", *model, "--out", "m"]) == 0
-        assert main(["rate-needles", "--folder", "m", "--thresholds", "0.5", "0.6", "0.7"]) == 0
-        score = [
-            "score-needles",
-            "--plan",
-            plan,
-            "--corpus",
-            "c",
-            "--result",
-            "m",
-            "--study",
-            "s",
-            "--model",
-            "fake",
-        ]
-        assert main([*score, "--out", "scores.csv"]) == 0
-        text = (tmp_path / "scores.csv").read_text()
-        assert "needles,,,fake,,0,all,max,minea," in text and (tmp_path / "scores.provenance.json").exists()
     rows = [{"type": "Person", "relevance": 0.9, "reason": "people"}, {"type": "Boat", "relevance": 0.7, "reason": "b"}]
     with FakeEndpoint(json.dumps(rows)) as fake:
         model = ["--section", section(fake.url), "--endpoint", "fake"]
         assert main(["needles", "discover", "--documents", "report.txt", *model, "--out", "schema.json"]) == 0
     assert list(json.loads((tmp_path / "schema.json").read_text())["types"]) == ["Person", "Boat"]
     assert "0.90  Person" in capsys.readouterr().out
-
-
-def test_triple_steps(tmp_path, monkeypatch, root):
-    monkeypatch.chdir(tmp_path)
-    demo = root / "resources" / "demo"
-    options = json.dumps({"documents": 2, "sentences": 40, "new_facts": 30, "piece_chars": 1000})
-    made = ["make-triple-needles", "--options", options, "--needles", str(demo / "test.jsonl")]
-    assert main([*made, "--haystack", str(demo / "test_zero.jsonl"), "--out", "t"]) == 0
-    with FakeEndpoint("[]") as fake:
-        model = ["--section", section(fake.url), "--endpoint", "fake"]
-        asked = ["extract-triple-needles", "--study", "s", "--options", options, "--corpus", "t", *model]
-        assert main([*asked, "--out", "p.jsonl", "--calls", "calls.jsonl"]) == 0
-    keys = json.dumps({"study": "s", "corpus": "demo", "extractor": "fake"})
-    rate = ["score-triple-needles", "--options", options, "--keys", keys]
-    assert main([*rate, "--needles", "t/pieces-needles.jsonl", "--predictions", "p.jsonl", "--out", "a.csv"]) == 0
-    assert (
-        main([*rate, "--needles", "t/sentences-needles.jsonl", "--predictions", "t/sentences.jsonl", "--out", "b.csv"])
-        == 0
-    )
-    (tmp_path / "failed.jsonl").write_text("")
-    none = ["--needles", "t/sentences-needles.jsonl", "--predictions", "failed.jsonl", "--out", "c.csv"]
-    assert main([*rate, *none]) == 0 and len((tmp_path / "c.csv").read_text().splitlines()) == 1
-    for name, expected in (("a", "0"), ("b", "1")):
-        assert f",all,max,minea,{expected}," in (tmp_path / f"{name}.csv").read_text()
 
 
 def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):

@@ -163,23 +163,3 @@ def test_parts_have_their_intervals(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert value["micro"]["intervals"]["f1"][0] < value["micro"]["f1"] < value["micro"]["intervals"]["f1"][1]
     again = score(tmp_path, capsys, GOLD, wrong, "--bootstrap", "0")
     assert again["micro"]["intervals"] == {}
-
-
-def test_score_run_writes_scores_and_counts(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    gold = tmp_path / "gold.jsonl"
-    span = {"start": 0, "end": 3, "text": "Ann"}
-    row = {"id": "1", "text": "Ann", "triples": [{"subject": span, "relation": "is", "object": span}]}
-    gold.write_text(json.dumps(row) + "\n")
-    out = ["--out-scores", str(tmp_path / "s.csv"), "--out-counts", str(tmp_path / "c.csv")]
-    command = ["score-run", "--gold", str(gold), *out]
-    assert main([*command, "--keys", '{"corpus": "x"}', "--predictions", str(gold), "--replicates", "0"]) == 0
-    assert ",x,,,,,,,all,exact-string,f1,1,,\n" in (tmp_path / "s.csv").read_text()
-    assert (tmp_path / "c.csv").read_text().splitlines()[0] == '# {"corpus": "x"}'
-    for keys, message in (("{", "--keys: not valid JSON"), ("3", "--keys: expected a JSON object")):
-        assert main([*command, "--keys", keys, "--predictions", str(gold)]) == 1
-        assert message in capsys.readouterr().err
-    decisions = tmp_path / "d.jsonl"
-    decisions.write_text('{"id": "1", "score": 0.75}\n')
-    command[0] = "score-classifier"
-    assert main([*command, "--keys", "{}", "--decisions", str(decisions)]) == 0
-    assert ",all,classification,average_precision,1,," in (tmp_path / "s.csv").read_text()

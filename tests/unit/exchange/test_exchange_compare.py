@@ -10,8 +10,7 @@ from support.scored import make_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.scoring.bootstrap import difference_intervals, intervals, scores_of
-from tripleaudit.scoring.significance import randomisation_test
+from tripleaudit.scoring.bootstrap import difference_intervals
 
 FAST = ["--bootstrap", "200", "--shuffles", "300"]
 
@@ -227,19 +226,3 @@ def _mean_of_logistic(level: float) -> float:
 
 
 TRUTH = (_mean_of_logistic(0.5), _mean_of_logistic(-0.2))
-
-
-def test_interval_and_test_agree_with_those_of_one_system():
-    random = np.random.default_rng(3)
-    counts = np.minimum(random.integers(0, 3, (50, 3)), 2)
-    nothing = np.zeros_like(counts)
-    nothing[:, 2] = counts[:, 2]
-    counts[:, 0] = np.minimum(counts[:, 0], np.minimum(counts[:, 1], counts[:, 2]))
-    against_nothing = difference_intervals(nothing, counts)["f1"]
-    alone = intervals(counts)["f1"]
-    assert against_nothing.low == pytest.approx(alone.low, abs=0.02)
-    assert against_nothing.high == pytest.approx(alone.high, abs=0.02)
-    assert scores_of(counts.sum(axis=0))[2] > 0 and randomisation_test(nothing, counts) < 0.01
-    assert difference_intervals(counts[:9], counts[:9]) is None
-    with pytest.raises(ValueError, match="cannot be paired"):
-        difference_intervals(counts, counts[:20])

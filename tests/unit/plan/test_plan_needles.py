@@ -94,18 +94,6 @@ def test_what_cannot_work(changes, message):
     assert any(message in problem for problem in found), found
 
 
-def test_a_good_section_has_no_problems():
-    good = study(("nz", "wz"), models=["known"], documents=["d.txt"], triples={"corpus": "demo"})
-    assert list(good.needles.problems()) == []
-    assert good.needles.documents() == ["d.txt"]
-    assert good.needles.haystacks() == ["results/s/protocols/demo/original/wz/test.jsonl"]
-
-
-def test_unknown_keys_are_refused():
-    with pytest.raises(UserError, match="needles: unknown key 'iteration', did you mean 'iterations'"):
-        study(iteration=1)
-
-
 def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_all_texts():
     systems = {
         "asked": {"command": "python -"},

@@ -178,14 +178,6 @@ def test_tables_follow_from_the_parts_of_a_study():
     assert set(everything.report.possible) >= {"sifted", "rearranged", "augmented", "end-to-end", "zcc", "two-step"}
 
 
-def test_a_protocol_may_be_made_without_training_on_it():
-    plan = study(extractors={"casrel": {}}, protocols={"rearranged": {"train": False}, "augmented": {}})
-    assert plan.trainsets == ["original-nz"]
-    assert "rearranged" in plan.protocols
-    assert "rearranged" not in plan.report.possible
-    assert plan.data.protocol_json("rearranged") == '{"seed": 0}'
-
-
 def test_the_choices_of_the_rearranged_protocol_reach_its_builder():
     chosen = {"rule": "every-triple", "test_size": 5}
     plan = study(protocols={"rearranged": chosen})

@@ -6,7 +6,6 @@ come its check before anything runs, its check in the job, the JSON schema and t
 
 import functools
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +29,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from tripleaudit.errors import UserError, hint
 from tripleaudit.files import read_jsonl, write_jsonl
 
-TIME = r"\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*"  # as Snakemake has it
+TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 CHECKED = "TRIPLEAUDIT_CHECKED"  # set for the jobs of a study, all of whose keys were checked when it was read
 
@@ -106,17 +105,19 @@ class form:
 
     Args:
         expected: the forms in words.
-        fits: whether a value has one of them.
+        kind: the type that has them.
         schema: the same as JSON schema.
     """
 
-    def __init__(self, expected: str, fits: Callable[[Any], bool], schema: Mapping[str, Any]):
-        self.expected, self.fits, self.schema = expected, fits, schema
+    def __init__(self, expected: str, kind: Any, schema: Mapping[str, Any]):
+        self.expected, self.kind, self.schema = expected, kind, schema
 
     def check(self, value: Any) -> Any:
-        if not self.fits(value):
+        try:
+            _adapter(self.kind).validate_python(value, strict=True)
+        except ValidationError:
             found = {"wanted": self.expected, "value": _short(value)}
-            raise PydanticCustomError("form", "expected {wanted}, got {value}", found)
+            raise PydanticCustomError("form", "expected {wanted}, got {value}", found) from None
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -130,7 +131,13 @@ def among(values: Collection[Any]) -> form:
     """Return the check of a value that is one of a few; ``True`` is not the same as 1."""
     known = [(type(value), value) for value in values]
     expected = f"one of {', '.join(str(value) or '(empty)' for value in values)}"
-    return form(expected, lambda value: (type(value), value) in known, {"enum": list(values)})
+
+    def same(value: Any) -> Any:
+        if (type(value), value) not in known:
+            raise ValueError
+        return value
+
+    return form(expected, Annotated[Any, AfterValidator(same)], {"enum": list(values)})
 
 
 class one_of(form):
@@ -196,7 +203,7 @@ Runtime = Annotated[
     Any,
     form(
         "minutes, or a time such as '4h'",
-        lambda value: bool(re.fullmatch(TIME, value)) if isinstance(value, str) else type(value) is int and value > 0,
+        Annotated[str, Field(pattern=TIME)] | Annotated[int, Field(gt=0)],
         {"type": ["string", "integer"]},
     ),
 ]

@@ -14,30 +14,8 @@ WHERE_AND_WITH_WHAT = ("protocols", "threads", "gpus", "mem_mb", "runtime")
 FOR_ALL = (*WHERE_AND_WITH_WHAT, "limit", "relations")
 
 
-def _paths(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
-
-
-def _stored(value: Any) -> bool:
-    if not isinstance(value, dict):
-        return _paths(value)
-    return all(_paths(one) or (isinstance(one, dict) and all(map(_paths, one.values()))) for one in value.values())
-
-
-def _relations(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(part, str) and part for pair in value.items() for part in pair)
-    return isinstance(value, bool) or (isinstance(value, str) and bool(value))
-
-
-def _by_corpus(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(isinstance(one, str) for one in value.values())
-    return value is None or isinstance(value, str)
-
-
-def _command(value: Any) -> bool:
-    return _paths(value) and bool(value)
+_Paths = str | list[str]
+COMMAND, RELATIONS = {"type": ["string", "array"]}, {"type": ["boolean", "object", "string"]}  # as JSON schema
 
 
 class System(Section):
@@ -49,13 +27,14 @@ class System(Section):
         Any,
         form(
             "a path, a list of paths, or these by corpus, or by corpus and protocol",
-            _stored,
+            _Paths | dict[str, _Paths | dict[str, _Paths]],
             {"type": ["string", "array", "object"]},
         ),
     ] = None
     """Stored outputs in any format that is read, by corpus and protocol; a path alone is the only corpus's test set."""
     command: Annotated[
-        Any, form("a command, as a text or a list of words", _command, {"type": ["string", "array"]})
+        Any,
+        form("a command, as a text or a list of words", Text | Annotated[list[str], Field(min_length=1)], COMMAND),
     ] = None
     """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
     python: Text | None = None
@@ -92,7 +71,7 @@ class System(Section):
     columns: Columns | None = None
     """Which column of stored predictions is what, as under `corpora/<name>/columns`."""
     training: Annotated[
-        Any, form("a path, or a path by corpus", _by_corpus, {"type": ["string", "object", "null"]})
+        Any, form("a path, or a path by corpus", str | dict[str, str] | None, {"type": ["string", "object", "null"]})
     ] = None
     """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) beside it.
     Files that it names under `stored`, with their SHA-256, are checked."""
@@ -102,7 +81,7 @@ class System(Section):
     """Texts that the class gets at a time."""
     relations: Annotated[
         Any,
-        form("true, false, a map of names, or a file with one", _relations, {"type": ["boolean", "object", "string"]}),
+        form("true, false, a map of names, or a file with one", bool | Text | dict[Text, Text], RELATIONS),
     ] = False
     """With true, tell it the relations of the corpus: those of the training set, with their descriptions. A map, or a
     YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""

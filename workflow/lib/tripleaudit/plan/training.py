@@ -38,10 +38,6 @@ def _without_defaults(schema: dict[str, Any]) -> None:
         part.pop("default", None)
 
 
-def _names(value: Any) -> bool:
-    return isinstance(value, str) or isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
-
-
 class _Own(Section):
     """Settings of a training, those that differ from preset and section `training`."""
 
@@ -49,7 +45,7 @@ class _Own(Section):
 
     preset: Annotated[
         Any,
-        form("the name of a preset, or one for each corpus", _names, PRESET),
+        form("the name of a preset, or one for each corpus", str | dict[str, str], PRESET),
     ] = None
     """Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."""
     model: dict[str, Any] = {}

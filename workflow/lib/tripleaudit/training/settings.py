@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
+from pydantic import Field
+
 from tripleaudit.fields import (
     AsTuple,
     Batch,
@@ -32,14 +34,8 @@ SELECTIONS = ("f1", "f1+entities")
 TRACKERS = ("none", "trackio", "wandb")
 
 
-def _are_points(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(point, list | tuple) and len(point) == 2 and all(isinstance(part, int | float) for part in point)
-        for point in value
-    )
-
-
-POINTS = form("[[epoch, factor], …]", _are_points, {"type": "array", "items": {"type": "array"}})
+_POINT = Annotated[list[float], Field(min_length=2, max_length=2)] | tuple[float, float]
+POINTS = form("[[epoch, factor], …]", list[_POINT] | tuple[_POINT, ...], {"type": "array", "items": {"type": "array"}})
 
 
 class TrainingSettings(Section):
