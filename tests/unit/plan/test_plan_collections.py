@@ -57,28 +57,12 @@ def test_the_models_of_a_study_are_found():
         ({"noise": "noising"}, "extractor: the study has no training webnlg/original-nz/casrel/noising/seed7"),
         ({"extractor": "no/such"}, "extractor: no/such: not a trained extractor, it has no config.json"),
         ({"gate": "no/such"}, "gate: no/such: not a trained extractor, it has no config.json"),
+        ({"files": ["nowhere/*.txt"]}, "files: nowhere/*.txt: no file fits this pattern"),
     ],
 )
 def test_a_model_that_is_not_there_is_named(changes, message):
     (problem,) = found(collection(**changes))
     assert problem.startswith(f"collections/news/{message}")
-
-
-def test_the_corpus_must_be_told_where_there_are_several():
-    config = collection()
-    config["corpora"]["nyt24"] = None
-    (problem,) = found(config)
-    assert problem == "collections/news/corpus: expected the corpus whose extractor reads it; known are webnlg, nyt24"
-
-
-def test_a_gate_must_be_chosen_or_left_out_knowingly():
-    (problem,) = found({**STUDY, "collections": {"news": {"files": "texts", "extractor": "casrel"}}})
-    assert problem == "collections/news: the key 'gate' is missing"
-
-
-def test_texts_that_are_not_there_are_named():
-    (problem,) = found(collection(files=["nowhere/*.txt"]))
-    assert problem.startswith("collections/news/files: nowhere/*.txt: no file fits this pattern")
 
 
 def test_what_decides_the_triples_is_kept_apart_from_what_does_not():

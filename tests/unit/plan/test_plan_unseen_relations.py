@@ -41,13 +41,6 @@ def test_only_who_reads_names_is_trained_and_asked():
     ]
 
 
-def test_a_study_without_anyone_to_ask_is_refused():
-    with pytest.raises(UserError, match="unseen_relations: nothing in the study can be asked for relations"):
-        study(extractors={"casrel": None}, systems={"plain": {"command": "python -"}})
-    with pytest.raises(UserError, match="protocols/unseen_relations/relations: expected at least 1, got 0"):
-        study(extractors={"unirel": None}, protocols={"unseen_relations": {"relations": 0}})
-
-
 def test_descriptions_of_relations_are_read_by_who_reads_relations():
     meant = {"capital": "is the capital city of"}
     plan = study(corpora={"webnlg": {"relations": meant}}, extractors={"casrel": None, "unirel": None})

@@ -141,19 +141,6 @@ def test_a_preset_may_be_named_for_each_corpus():
         study(extractors={"casrel": {"preset": {"webnlg": "nope"}}})
 
 
-def test_impossible_wishes_are_refused_in_one_sentence_each():
-    with pytest.raises(UserError, match="unknown extractor 'casrell', did you mean 'casrel'?"):
-        study(extractors={"casrell": {}})
-    with pytest.raises(UserError, match="add wz to settings"):
-        study(zcc={"binary": {}})
-    with pytest.raises(UserError, match="extractors/casrel/preset: unknown preset 'nope'"):
-        study(extractors={"casrel": {"preset": "nope"}})
-    with pytest.raises(UserError, match="zcc/binary/preset: unknown preset 'nope'; known are nyt24"):
-        study(settings=["nz", "wz"], zcc={"binary": {"preset": "nope"}, "mcml": {"preset": "nyt24"}})
-    with pytest.raises(UserError, match="cannot fill zcc"):
-        _ = study(extractors={"casrel": {}}, tables={"zcc": {}}).tables
-
-
 def test_an_extractor_from_outside_the_project(tmp_path):
     file = tmp_path / "mine.py"
     with pytest.raises(UserError, match="own_extractors/mine: .*mine.py: no such file"):
@@ -274,24 +261,6 @@ def test_kept_relations_decide_a_split_and_an_untrained_original_trains_nothing(
         Study({**ten, "settings": ["nz", "wz"], "protocols": {"original": {"train": False}, "augmented": {}}})
     for what in ("protocol 'augmented'", "setting 'wz'"):
         assert f"protocols/original/train: false, but the {what} is tested by trainings" in str(error.value)
-
-
-def test_published_sets_that_do_not_exist_or_are_bent_are_refused():
-    with pytest.raises(
-        UserError, match="no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans"
-    ):
-        Study({"study": "s", "corpora": {"conll04": None}, "protocols": {"augmented": {"source": "published"}}})
-    with pytest.raises(UserError, match="rearranged/rule: has no meaning with source: published"):
-        study(protocols={"rearranged": {"source": "published", "rule": "every-triple"}})
-
-
-def test_a_preset_that_would_never_validate_is_refused():
-    with pytest.raises(
-        UserError,
-        match="extractors/onerel/evaluate_from: the first evaluation is after epoch 21, but the training has 5",
-    ):
-        study(extractors={"onerel": {"preset": "webnlg", "epochs": 5}})
-    study(extractors={"onerel": {"preset": "webnlg", "epochs": 5, "evaluate_from": 1}})
 
 
 def test_a_corpus_may_have_an_encoder_of_its_own():

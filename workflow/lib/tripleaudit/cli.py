@@ -19,7 +19,7 @@ from typing import NoReturn
 from tripleaudit import __version__, commands, files
 from tripleaudit.arguments import check_places
 from tripleaudit.errors import UserError, hint
-from tripleaudit.machine import extras, storage
+from tripleaudit.machine import storage
 from tripleaudit.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
@@ -92,9 +92,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        message = (
-            extras.advice(error, command or "") if isinstance(error, ModuleNotFoundError) else storage.sentence(error)
-        )
+        message = storage.sentence(error)
+        if isinstance(error, ModuleNotFoundError):
+            from tripleaudit.machine import extras
+
+            message = extras.advice(error, command or "")
         if message is None and isinstance(error, OSError) and error.filename is not None:
             message = f"{str(error.filename)[:200]}: {error.strerror}"
         if message is None:

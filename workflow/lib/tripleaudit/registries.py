@@ -82,10 +82,6 @@ class Registry(Mapping[str, D], Generic[D]):
         if known is None:
             self._found[descriptor.name] = dataclasses.replace(descriptor, module=module, file=file)
 
-    def remove(self, name: str) -> None:
-        """Forget a descriptor."""
-        del self._found[name]
-
     def home_modules(self) -> list[str]:
         """The modules that hold built-in descriptors."""
         names: list[str] = []
@@ -194,25 +190,16 @@ def _load_plugin(item: str) -> None:
 
 
 def _register(added: list[Descriptor], file: str) -> None:
-    """Add all descriptors of a file, or none of them."""
+    """Add all descriptors of a file, or none that does not fit."""
+    for descriptor in added:
+        if wrong := _misfit(descriptor):
+            raise UserError(f"{file}: {type(descriptor).__name__} {descriptor.name!r}: {wrong}")
+        if not re.fullmatch(r"\w[\w.-]*", descriptor.name, re.ASCII):
+            expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
+            raise UserError(f"{file}: {descriptor.name!r} is no name; expected {expected}")
+    for descriptor in added:
+        next(one for one in REGISTRIES if isinstance(descriptor, one.kind)).add(descriptor, file=file)
     _plugins.setdefault(file, []).extend(added)
-    done: list[tuple[Registry, str]] = []
-    try:
-        for descriptor in added:
-            if wrong := _misfit(descriptor):
-                raise UserError(f"{file}: {type(descriptor).__name__} {descriptor.name!r}: {wrong}")
-            if not re.fullmatch(r"\w[\w.-]*", descriptor.name, re.ASCII):
-                expected = "letters, digits, '.', '_' and '-', starting with a letter or digit"
-                raise UserError(f"{file}: {descriptor.name!r} is no name; expected {expected}")
-            registry = next(one for one in REGISTRIES if isinstance(descriptor, one.kind))
-            new = descriptor.name not in registry
-            registry.add(descriptor, file=file)
-            done += [(registry, descriptor.name)] * new
-    except UserError:
-        for registry, name in done:
-            registry.remove(name)
-        del _plugins[file]
-        raise
 
 
 def _descriptors_in(module: ModuleType) -> Iterator[Descriptor]:

@@ -4,7 +4,7 @@ All differences are the second system minus the first. Where systems have severa
 runs, and intervals and tests know the luck of the runs (:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -110,28 +110,28 @@ def by_relation(
     Returns:
         relation -> counts, relations with many gold triples first.
     """
-    expected = [reduced(sentence.triples, rule) for sentence in gold]
-    found = [[[reduced(s.triples, rule) for s in run] for run in side] for side in sides]
-    frequency = Counter(triple[1] for triples in expected for triple in triples)
-    relations = set(frequency).union(t[1] for side in found for run in side for triples in run for t in triples)
-    places: dict[str, dict[int, int]] = {name: {} for name in relations}
-    for number in range(len(gold)):
-        here = expected[number].union(*(run[number] for side in found for run in side))
-        for name in {triple[1] for triple in here}:
-            places[name][number] = len(places[name])
-    runs = len(sides[0])
-    counts = {name: np.zeros((2, len(own), runs, 3), dtype=np.int64) for name, own in places.items()}
-    for number, right in enumerate(expected):
-        for _, relation, _ in right:
-            counts[relation][:, places[relation][number], :, 2] += 1
-        for which, side in enumerate(found):
-            for run, sentences in enumerate(side):
-                for triple in sentences[number]:
-                    row = counts[triple[1]][which, places[triple[1]][number], run]
-                    row[1] += 1
-                    row[0] += triple in right
-    ordered = sorted(relations, key=lambda name: (-frequency[name], name))
-    return {name: (counts[name][0], counts[name][1]) for name in ordered}
+    rows: dict[str, list[Any]] = defaultdict(list)
+    frequency: Counter[str] = Counter()
+    for number, sentence in enumerate(gold):
+        right = _by_name(sentence, rule)
+        said = [[_by_name(run[number], rule) for run in side] for side in sides]
+        for name in {*right, *(name for side in said for run in side for name in run)}:
+            expected = right[name]
+            frequency[name] += len(expected)
+            rows[name].append(
+                [[(len(run[name] & expected), len(run[name]), len(expected)) for run in side] for side in said]
+            )
+    counts = {name: np.array(rows[name], dtype=np.int64) for name in rows}
+    ordered = sorted(rows, key=lambda name: (-frequency[name], name))
+    return {name: (counts[name][:, 0], counts[name][:, 1]) for name in ordered}
+
+
+def _by_name(sentence: Sentence, rule: str) -> dict[str, set[Any]]:
+    """Divide the triples of a sentence by their relations."""
+    found: dict[str, set[Any]] = defaultdict(set)
+    for triple in reduced(sentence.triples, rule):
+        found[triple[1]].add(triple)
+    return found
 
 
 @dataclass(frozen=True)
