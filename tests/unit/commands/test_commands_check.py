@@ -138,13 +138,3 @@ def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, capsys: pytest.C
         assert main(["check", *arguments]) == 1
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1
-
-
-def test_a_person_is_asked_for_the_columns(
-    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write(tmp_path / "a.jsonl", [{"body": row["text"], "triples": row["triples"]} for row in CLEAN])
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", lambda question: {"Which one is the text? ": "body"}[question])
-    assert main(["check", path]) == 0
-    assert "records, 10 sentences" in capsys.readouterr().out

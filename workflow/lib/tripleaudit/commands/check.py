@@ -1,7 +1,6 @@
 """``tripleaudit check``: what is in corpus files, what is suspicious about them, and what their splits share."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +30,6 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.errors import UserError
 
     columns = parse_columns(args.column)
-    if args.format == "auto" and not columns and sys.stdin.isatty() and not args.json:
-        columns = _asked(args.files[0])
     splits = splits_of(args.files)
     if args.write and args.write.exists() and not args.force:
         raise UserError(f"{args.write}: this file exists; --force replaces it")
@@ -49,24 +46,6 @@ def run(args: argparse.Namespace) -> int:
         text += f"\n{args.write}: a study of these files; run it with: tripleaudit run {args.write}"
     print(json.dumps(value, ensure_ascii=False, indent=2) if args.json else text)
     return 0
-
-
-def _asked(path: str) -> dict[str, str]:
-    """Ask for the columns of a file that no format fits."""
-    from tripleaudit.corpora.readers import detect_format
-    from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import Probe
-    from tripleaudit.errors import UserError
-
-    try:
-        detect_format(path)
-        return {}
-    except UserError:
-        row = Probe(path).row
-        if not row:
-            raise
-    print(f"{path}: no known format; its columns are {', '.join(row)}")
-    return {role: answer for role in Mapped().lacks(row) if (answer := input(f"Which one is the {role}? ").strip())}
 
 
 def _write_study(args: argparse.Namespace, splits: dict[str, str], columns: dict[str, str]) -> None:

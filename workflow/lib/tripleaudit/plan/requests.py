@@ -146,41 +146,29 @@ def _systems(study: Study, clients: Clients) -> Found:
     systems, needles = study.systems, study.needles
     shown = needles.triples.corpus if needles.triples else ""
     infused = [(shown, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    asked: list[Any] = []
     for corpus, trainset, name, testset in [*systems.predicted, *infused]:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
-            files, report = systems.inputs(job), systems.report(corpus, trainset, name, testset)
-            files = {"test": files["test"], "train": files["train"]}
-            yield _question(
-                study, clients, job, about, report, files, partial(to_ask, tell=systems.tells(job)), task_of
-            )
+            report, ask = systems.report(corpus, trainset, name, testset), partial(to_ask, tell=systems.tells(job))
+            asked.append((job, about, report, systems.inputs(job), ("test", "train"), ask, task_of))
     for corpus, name in systems.probe.runs:
         job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)
-        files, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
-        del files["model"]
-        yield _question(study, clients, job, "hidden halves", report, files, to_complete, completion_task)
-
-
-def _question(
-    study: Study,
-    clients: Clients,
-    job: Any,
-    about: str,
-    report: str,
-    files: Mapping[str, str],
-    ask: Callable[..., tuple[Any, ...]],
-    task: Callable[[Query], Task],
-) -> Row | str:
-    systems, name = study.systems, job.extractor
-    if not all(map(isfile, files.values())):
-        return f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
-    told = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-    asked = next(one for one in ask(name, systems.settings(name), job=told, **files) if isinstance(one, Query))
-    endpoint = systems.given[name].endpoint or ""
-    figures = _counted(clients(endpoint), task(asked), asked.sentences)
-    done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
-    return _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
+        made, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
+        asked.append((job, "hidden halves", report, made, ("test", "augmented", "train"), to_complete, completion_task))
+    for job, about, report, made, roles, ask, task in asked:
+        name, files = job.extractor, {role: made[role] for role in roles}
+        if not all(map(isfile, files.values())):
+            yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
+            continue
+        told = json.loads(systems.job(job.corpus, name, 1, job.trainset))
+        found = ask(name, systems.settings(name), job=told, **files)
+        query = next(one for one in found if isinstance(one, Query))
+        endpoint = systems.given[name].endpoint or ""
+        figures = _counted(clients(endpoint), task(query), query.sentences)
+        done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
+        yield _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
 
 
 def _judging(study: Study, clients: Clients) -> Found:
