@@ -6,7 +6,6 @@ import gzip
 import json
 import math
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -17,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
-import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
@@ -29,8 +27,8 @@ from tripleaudit.collection.cluster import Cluster
 from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
 from tripleaudit.collection.finished import folder_of, read_state, write_block
-from tripleaudit.collection.pipeline import Models, System, predictions, tokens_of, with_tokens
-from tripleaudit.collection.reading import Reading
+from tripleaudit.collection.pipeline import Models, System, apart, joined, predictions
+from tripleaudit.collection.reading import Line, Reading
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import iterate_sentences, save_sentences
@@ -298,7 +296,7 @@ def test_types_of_entities_survive_in_blocks_and_lines(tmp_path):
     typed = Triple(Span(0, 3, "Ada", "P"), "leads", Span(10, 15, "Delta", "F"), 0.5)
     plain = Triple(Span(0, 3, "Ada"), "likes", Span(10, 15, "Delta"), 0.5)
     rows = [Sentence("a", "Ada leads Delta", (typed,)), Sentence("b", "Ada likes Delta", (plain,))]
-    table = predictions("a.txt", pa.chunked_array([[1, 2]]), [Extracted(row) for row in rows])
+    table = predictions("a.txt", [Line("", "", 1), Line("", "", 2)], [Extracted(row) for row in rows])
     write_block(folder_of(str(tmp_path), jsonl=True), "a-000000001-0123456789abcdef", table, {})
     (tmp_path / "collection.json").write_text(
         json.dumps({"blocks": [{"file": "blocks/a-000000001-0123456789abcdef.parquet"}]})
@@ -397,8 +395,7 @@ def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, mo
         f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
         " Cluster(address=None))"
     )
-    with open(tmp_path / "said.txt", "w") as said:
-        driver = subprocess.Popen([sys.executable, "-c", code], stderr=said)
+    driver = subprocess.Popen([sys.executable, "-c", code])
     while driver.poll() is None and len(blocks_of(tmp_path)) < 2:
         time.sleep(0.01)
     own = psutil.Process(driver.pid).children(recursive=True)
@@ -408,12 +405,6 @@ def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, mo
     assert 2 <= len(before) < COPIES * len(toy_sentences()), "the driver had finished"
     gone, alive = psutil.wait_procs(own, timeout=300)
     assert gone and not alive
-    if victim == "raylet":
-        said = (tmp_path / "said.txt").read_text()
-        assert re.search(
-            r"^error: Ray's daemon on this machine \(the raylet\) died.* the same command goes on", said, re.M
-        )
-        assert "Traceback" not in said and "Last 20 lines" not in said and driver.returncode == 1
     work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
     before = blocks_of(tmp_path)
     run_collection(work, HERE)
@@ -497,20 +488,18 @@ def test_a_broken_line_stops_the_run_in_one_sentence_and_keeps_what_is_finished(
 
 
 def test_tokens_survive_the_way_between_two_processes(models):
-    import pyarrow as pa
-
     texts = [each.text for each in toy_sentences()]
     for layout in ("subword", "marker"):
         aligner = CasRel.from_pretrained(models / "casrel").aligner
         aligner = type(aligner)(aligner.tokenizer, layout, marker="[SEP]" if layout == "marker" else None)
         alignments = aligner.align(texts)
-        for own, back in zip(alignments, tokens_of(with_tokens(pa.table({"text": texts}), alignments)), strict=True):
+        for own, back in zip(alignments, apart(joined(alignments)), strict=True):
             for name in ("input_ids", "starts", "ends", "word_ids", "markers"):
                 assert (getattr(own, name) is None and getattr(back, name) is None) or (
                     (getattr(own, name) == getattr(back, name)).all()
                     and getattr(own, name).dtype == getattr(back, name).dtype
                 )
-    assert tokens_of(with_tokens(pa.table({"text": pa.array([], pa.string())}), [])) == []
+    assert apart(joined([])) == []
 
 
 def test_one_tokenisation_serves_both_models_only_if_their_tokens_are_the_same(models):

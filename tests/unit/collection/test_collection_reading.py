@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from tripleaudit.collection.addresses import explained, local_files, text_files
-from tripleaudit.collection.reading import Reading, divide, read_blocks, tasks
+from tripleaudit.collection.reading import Reading, divide, read_blocks
 from tripleaudit.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
@@ -43,16 +43,15 @@ def table_file(path, rows=ROWS, names=("id", "text")):
 
 def read(entries, reading, only=None):
     """Blocks of files, and what they hold, read as the pipeline's tasks do."""
-    files = {file.name: file for file in text_files(entries)}
-    blocks = [block for file in files.values() for block in divide(file, reading)]
+    files = text_files(entries)
+    blocks = [block for file in files for block in divide(file, reading)]
     wanted = [block for number, block in enumerate(blocks) if only is None or number in only]
-    return blocks, [found for group in tasks(wanted) for found in read_blocks(files[group[0].file], group, reading)]
+    own = [(file, [block for block in wanted if block.file == file.name]) for file in files]
+    return blocks, [found for file, group in own for found in read_blocks(file, group, reading)]
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 7, 1 << 22])
 @pytest.mark.parametrize("size", [1, 2, 5, 11, 100])
-def test_every_line_is_in_one_block_in_order(tmp_path, size, chunk, monkeypatch):
-    monkeypatch.setattr("tripleaudit.collection.reading.CHUNK", chunk)
+def test_every_line_is_in_one_block_in_order(tmp_path, size):
     last = "\n".join(json.dumps({"text": f"last {number}", "id": f"n{number}"}) for number in range(11))
     files = [
         write(tmp_path / "a.txt", "".join(f"first {number} é\n" for number in range(7))),
@@ -159,10 +158,8 @@ def test_files_folders_and_patterns(tmp_path, monkeypatch):
             text_files([entry])
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 100])
 @pytest.mark.parametrize("bad", [b"one\ntwo \xff\nthree\n", b"one\ntwo \xc3\xa9 \xc3", b"one\ntw\xed\xa0\x80\n"])
-def test_text_that_is_not_utf8_names_file_and_line(tmp_path, bad, chunk, monkeypatch):
-    monkeypatch.setattr("tripleaudit.collection.reading.CHUNK", chunk)
+def test_text_that_is_not_utf8_names_file_and_line(tmp_path, bad):
     file = write(tmp_path / "a.txt", bad)
     for size in (1, 2, 10):
         with pytest.raises(UserError, match=r"a\.txt line 2: not UTF-8 text; convert the file, or leave broken"):

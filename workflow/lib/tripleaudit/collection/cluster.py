@@ -6,16 +6,12 @@ import logging
 import math
 import os
 import secrets
-import select
 import shutil
 import socket
-import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
@@ -26,10 +22,8 @@ STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
 BUSY, LIGHT = 0.75, 0.25
 REACHED = 20  # seconds within which a cluster has to answer
 FOLDER = "tripleaudit-ray"
-DIED = (
-    "error: Ray's daemon on this machine (the raylet) died, killed or out of memory; all finished blocks stand, and "
-    "the same command goes on from them. What it said last is in {log}, until the next run\n"
-)
+# what processes on other machines need of this one's environment
+ELSEWHERE = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
@@ -68,74 +62,34 @@ def connected(cluster: Cluster) -> Iterator[None]:
     Raises:
         UserError: the cluster does not answer, or lacks what was asked for.
     """
-    with _settings_of_ray(cluster):
+    with _settings_of_ray(cluster), contextlib.ExitStack() as ending:
         import ray
 
+        start = functools.partial(ray.init, log_to_driver=True, logging_level=logging.ERROR)
         if ray.is_initialized():
-            check_resources(cluster)
-            yield
-            return
-        yield from _joined(cluster)
-
-
-def _joined(cluster: Cluster) -> Iterator[None]:
-    import ray
-
-    common: dict[str, Any] = {"log_to_driver": True, "logging_level": logging.ERROR}
-    folder = None
-    try:
-        if cluster.address:
+            pass
+        elif cluster.address:
+            ending.callback(ray.shutdown)
             try:
                 _reach(cluster.address)
-                ray.init(address=cluster.address, runtime_env={"env_vars": _environment()}, **common)
+                variables = {name: os.environ[name] for name in ELSEWHERE if name in os.environ}
+                start(address=cluster.address, runtime_env={"env_vars": variables})
             except (OSError, RuntimeError, ValueError) as error:
                 said = str(error).splitlines()[0]
                 raise UserError(f"RAY_ADDRESS {cluster.address}: no Ray cluster answers there ({said})") from error
         else:
             folder = _own_folder()
-            ray.init(
+            ending.callback(shutil.rmtree, folder, ignore_errors=True)
+            ending.callback(ray.shutdown)
+            start(
                 address="local",
                 num_cpus=math.ceil(cluster.cpus + (cluster.tokenisers - 1) * BUSY * bool(cluster.gpus)),
                 object_store_memory=STORE,
                 include_dashboard=False,
                 _temp_dir=str(folder),
-                **common,
             )
         check_resources(cluster)
-        with _watched(folder):
-            yield
-    finally:
-        ray.shutdown()
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _watched(folder: Path | None) -> Iterator[None]:
-    """End this process with one sentence when the daemon of its own Ray dies, before Ray ends it with a dump."""
-    from ray._private import worker
-
-    if folder is None or not hasattr(os, "pidfd_open"):
         yield
-        return
-    daemon = os.pidfd_open(worker._global_node.all_processes["raylet"][0].process.pid)
-    over, end = os.pipe()
-
-    def watch() -> None:
-        if over not in select.select([daemon, over], [], [])[0]:
-            sys.stderr.write(DIED.format(log=folder / "session_latest" / "logs" / "raylet.out"))
-            sys.stderr.flush()
-            os._exit(1)
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        os.close(end)
-        watcher.join()
-        os.close(daemon)
-        os.close(over)
 
 
 def _reach(address: str) -> None:
@@ -179,12 +133,6 @@ def check_resources(cluster: Cluster) -> None:
                 f"{cluster.workers} workers need {needed:g} {resource}s, but the Ray cluster has "
                 f"{there.get(resource, 0):g}; expected fewer --workers, a smaller --gpus, or a larger cluster"
             )
-
-
-def _environment() -> dict[str, str]:
-    """What processes on other machines need of this one's environment."""
-    names = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
-    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _own_folder() -> Path:

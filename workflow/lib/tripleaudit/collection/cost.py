@@ -56,7 +56,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)
     state = read_state(collection.target)
-    with engine.started(cluster) as started:
+    with engine.Engine(cluster) as started:
         blocks = engine.blocks_in(engine.divided(files, collection.reading, state.get("files", {}), started))
     names = {block_name(block, settings): block for block in blocks}
     done = finished_blocks(collection.target, list(names), state.get("digests", {}))

@@ -1,7 +1,7 @@
 """The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
 
 import contextlib
-import json
+import functools
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from tripleaudit.collection.finished import (
     write_manifest,
     write_state,
 )
-from tripleaudit.collection.reading import Block, Reading, divide, tasks
+from tripleaudit.collection.reading import Block, Reading, divide
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import digest
@@ -94,7 +94,7 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
     if not replace:
         check_settings(target, state.get("settings"), settings)
     files = text_files(collection.files)
-    with started(cluster) as engine:
+    with Engine(cluster) as engine:
         divisions = divided(files, collection.reading, state.get("files", {}), engine)
         blocks = blocks_in(divisions)
         if not blocks:
@@ -108,12 +108,11 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
         if listed and missing:
             logger.info("%d of %d blocks are finished already", len(listed), len(named))
         if missing:
-            by_name = {file.name: file for file in files}
-            work = [(by_name[group[0].file], group) for group in tasks(list(missing.values()))]
+            work = [(file, own) for file in files if (own := [b for b in missing.values() if b.file == file.name])]
             with Progress(collection.name, sum(block.rows for block in missing.values()), "rows", log=logger) as bar:
                 done = 0
                 few = sum(block.rows for block in missing.values()) <= FEW and not cluster.address
-                extracted = extracted_here if few else engine().extracted
+                extracted = extracted_here if few else engine.extracted
                 for facts in extracted(work, collection, settings):
                     listed[facts.pop("name")] = facts
                     done += facts["block"]["rows"]
@@ -140,16 +139,14 @@ Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in o
 
 def extracted_here(work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as they are finished, all stages in this process."""
-    import pyarrow as pa
-
     log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # which the stages raise, in a process that has other work, too
     try:
         extract = pipeline.ExtractAndWrite(collection.models, collection.target, settings)
-        for file, blocks in work:
-            for batch in pipeline.read(pa.table({"task": [pipeline.task(file, blocks)]}), collection.reading):
-                (written,) = extract(batch)
-                yield json.loads(written["facts"][0].as_py())
+        for task in work:
+            for batch in pipeline.read(pipeline.packed(*task), collection.reading):
+                for written in extract(batch):
+                    yield from (facts for (facts,) in pipeline.unpacked(written))
     finally:
         log.setLevel(level)
 
@@ -157,7 +154,7 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
 def run_here(collection: Collection) -> dict[str, Any]:
     """Extract a small collection in this process; returns its manifest."""
     files, settings = text_files(collection.files), collection.settings()
-    work = [(file, blocks) for file in files for blocks in tasks(divide(file, collection.reading))]
+    work = [(file, divide(file, collection.reading)) for file in files]
     facts = list(extracted_here(work, collection, settings))
     return write_manifest(collection.target, collection.name, facts, settings)
 
@@ -181,14 +178,14 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     return {"extractor": extractor, "gate": gate}
 
 
-def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: Any) -> dict[str, Any]:
+def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: "Engine") -> dict[str, Any]:
     """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
-    version = digest([reading.size, reading.text, reading.id, reading.skip])
+    version = digest(asdict(reading))
     signs = {file.name: {"size": file.size, "changed": file.changed, "version": version} for file in files}
     found = {name: known[name] for name, sign in signs.items() if sign.items() <= known.get(name, {}).items()}
     stale = [file for file in files if file.name not in found]
     here = sum(file.size for file in stale) < LITTLE
-    new = [divide(file, reading) for file in stale] if here else engine().divided(stale, reading)
+    new = [divide(file, reading) for file in stale] if here else engine.divided(stale, reading)
     made = {file.name: [block.to_json() for block in blocks] for file, blocks in zip(stale, new, strict=True)}
     return {name: found.get(name) or {**sign, "blocks": made[name]} for name, sign in signs.items()}
 
@@ -198,41 +195,31 @@ def blocks_in(files: Mapping[str, Any]) -> list[Block]:
     return [Block(**block) for file in files.values() for block in file["blocks"]]
 
 
-# Ray
-
-
-@contextlib.contextmanager
-def started(cluster: Cluster) -> Iterator[Any]:
-    """Yield what starts or joins Ray when it is first called; in the end all that was started is gone."""
-    with contextlib.ExitStack() as stack:
-        engines: list[Engine] = []
-
-        def engine() -> Engine:
-            if not engines:
-                stack.enter_context(connected(cluster))
-                engines.append(Engine(cluster))
-            return engines[0]
-
-        yield engine
-
-
-class Engine:
-    """Runs stages on the Ray cluster that this process is connected to."""
+class Engine(contextlib.ExitStack):
+    """Runs stages on a Ray cluster, joined or started by the first that needs it; what was started ends with the block."""
 
     def __init__(self, cluster: Cluster):
+        super().__init__()
+        self.cluster = cluster
+
+    @functools.cached_property
+    def data(self) -> Any:
+        """Ray Data, connected to the cluster."""
+        self.enter_context(connected(self.cluster))
         import ray.data
 
-        self.cluster, self.data = cluster, ray.data
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.target_max_block_size = BETWEEN
         context.target_min_block_size = 1
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
+        return ray.data
 
     def divided(self, files: Sequence[TextFile], reading: Reading) -> list[list[Block]]:
         """Divide files into blocks, each in a process of the cluster."""
         import ray
 
+        assert self.data
         remote = ray.remote(num_cpus=1, max_retries=-1)(divide)
         with _plainly():
             return ray.get([remote.remote(file, reading) for file in files])
@@ -242,7 +229,7 @@ class Engine:
         from ray.data import ActorPoolStrategy
 
         gpus, models, write = self.cluster.gpus, collection.models, {"target": collection.target, "settings": settings}
-        rows = [{"task": pipeline.task(file, blocks)} for file, blocks in work]
+        rows = [row for task in work for row in pipeline.packed(*task).to_pylist()]
         found = self.data.from_items(rows, override_num_blocks=len(rows))
         found = self._stage(found, pipeline.read, LIGHT, fn_kwargs={"reading": collection.reading})
         workers = {"compute": ActorPoolStrategy(size=self.cluster.workers, **AHEAD), "num_gpus": gpus or None}
@@ -256,8 +243,8 @@ class Engine:
             found = self._stage(found, pipeline.Extract, BUSY, fn_constructor_args=(models,), **workers)
             found = self._stage(found, pipeline.write, LIGHT, fn_kwargs=write)
         with _plainly():
-            for row in found.iter_rows():
-                yield json.loads(row["facts"])
+            for batch in found.iter_batches(batch_size=1, batch_format="pyarrow"):
+                yield from (facts for (facts,) in pipeline.unpacked(batch))
 
     def _stage(self, found: Any, work: Any, cpus: float, **options: Any) -> Any:
         """Let ``work`` make of each block the next one; whatever dies is tried again, as is Ray Data's way."""

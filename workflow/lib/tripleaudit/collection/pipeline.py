@@ -1,22 +1,22 @@
 """The stages of the pipeline, as its processes run them: read, tokenise, extract, write. A row between two is a block.
 
-Rows hold ``facts`` (JSON) and ``rows`` (an Arrow table as bytes), so that no engine divides or joins blocks.
+A row is one value, so that no engine divides or joins blocks.
 """
 
-import json
 import logging
+import pickle
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tripleaudit.collection.addresses import TextFile
 from tripleaudit.collection.finished import ROW, Target, block_name, write_block
-from tripleaudit.collection.reading import Block, Reading, read_blocks
+from tripleaudit.collection.reading import Line, Reading, read_blocks
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.machine import memory
@@ -76,55 +76,32 @@ class Models:
         return self.gate or self.extractor
 
 
-def row(facts: dict[str, Any], table: pa.Table | None = None) -> pa.Table:
-    """A block between two stages."""
-    content = [] if table is None else [("rows", pa.array([_bytes(table)], pa.binary()))]
-    return pa.table({"facts": [json.dumps(facts)], **dict(content)})
+def packed(*parts: Any) -> pa.Table:
+    """A block between two stages: facts about it, and what the stage before has made of it."""
+    return pa.table({"block": pa.array([pickle.dumps(parts)], pa.large_binary())})
 
 
-def _bytes(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+def unpacked(batch: pa.Table) -> Iterator[Any]:
+    """Yield the parts of each block in a batch."""
+    for each in batch["block"]:
+        yield pickle.loads(each.as_buffer())
 
 
-def unpacked(batch: pa.Table) -> Iterator[tuple[dict[str, Any], pa.Table]]:
-    """Yield facts and table of the blocks in a batch."""
-    for facts, rows in zip(batch["facts"], batch["rows"], strict=True):
-        yield json.loads(facts.as_py()), pa.ipc.open_stream(rows.as_buffer()).read_all()
-
-
-# Reading
-
-
-def task(file: TextFile, blocks: Sequence[Block]) -> str:
-    """What one process reads in one go, as JSON."""
-    return json.dumps([asdict(file), [block.to_json() for block in blocks]])
+def clock_of(facts: dict[str, Any]) -> Clock:
+    """The clock of the work on a block, which writes into the facts about it."""
+    return Clock(facts["seconds"], facts["cpu_seconds"])
 
 
 def read(batch: pa.Table, reading: Reading) -> Iterator[pa.Table]:
-    """Read the blocks of tasks."""
-    for each in batch["task"].to_pylist():
-        file, blocks = json.loads(each)
-        found = read_blocks(TextFile(**file), [Block(**block) for block in blocks], reading)
+    """Read blocks, of one file at a time."""
+    for file, blocks in unpacked(batch):
+        found = read_blocks(file, blocks, reading)
         for _ in blocks:
             facts: dict[str, Any] = {"seconds": {}, "cpu_seconds": {}}
             with clock_of(facts).timed("other"):
                 sentences = next(found)
-                facts |= {"block": sentences.block.to_json(), "counts": dict(sentences.counts)}
-                lines = sentences.lines
-                table = pa.table(
-                    {
-                        "id": pa.array([line.id for line in lines], pa.string()),
-                        "text": pa.array([line.text for line in lines], pa.string()),
-                        "line": pa.array([line.number for line in lines], pa.int64()),
-                    }
-                )
-            yield row(facts, table)
-
-
-# Tokenising
+            facts |= {"block": sentences.block, "counts": dict(sentences.counts)}
+            yield packed(facts, sentences.lines)
 
 
 class Tokenise:
@@ -137,43 +114,25 @@ class Tokenise:
         self.aligner = saved_aligner(Path(models.first))
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
-        for facts, table in unpacked(batch):
+        for facts, lines in unpacked(batch):
             with clock_of(facts).timed("tokenisation"):
-                table = with_tokens(table, self.aligner.align(table["text"].to_pylist()))
-            yield row(facts, table)
+                tokens = joined(self.aligner.align([line.text for line in lines]))
+            yield packed(facts, lines, tokens)
 
 
-def with_tokens(table: pa.Table, alignments: Sequence[Alignment]) -> pa.Table:
-    """Add columns for what an aligner made of the texts."""
-    ends = np.cumsum([0, *map(len, alignments)])
-    for name in TOKENS:
-        parts = [getattr(each, name) for each in alignments]
-        if parts and parts[0] is None:
-            continue  # no layout with markers
-        flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-        flat = flat if flat.dtype == bool else flat.astype(np.int32)
-        table = table.append_column(name, pa.LargeListArray.from_arrays(pa.array(ends), pa.array(flat)))
-    return table.append_column("truncated", pa.array([each.truncated for each in alignments], pa.bool_()))
+def joined(alignments: Sequence[Alignment]) -> dict[str, Any]:
+    """Return the arrays of alignments end to end; one by one, they take longer on their way than to make."""
+    parts = {name: [getattr(each, name) for each in alignments] for name in TOKENS}
+    arrays = {name: np.concatenate(each) for name, each in parts.items() if each and each[0] is not None}
+    stops = accumulate(map(len, alignments), initial=0)
+    return {**arrays, "stops": list(stops), "truncated": [each.truncated for each in alignments]}
 
 
-def tokens_of(table: pa.Table) -> list[Alignment]:
-    """Return the alignments that :func:`with_tokens` put into a table."""
-    columns: dict[str, np.ndarray | None] = dict.fromkeys(TOKENS)
-    ends = np.zeros(1, dtype=np.int64)
-    for name in TOKENS:
-        if name in table.column_names:
-            lists = table[name].combine_chunks()
-            ends, flat = np.asarray(lists.offsets), lists.values.to_numpy(zero_copy_only=False)
-            columns[name] = flat if flat.dtype == bool else flat.astype(np.int64)
-    cut = table["truncated"].to_pylist()
-    bounds = ends.tolist()
-    return [
-        Alignment(*(None if flat is None else flat[start:stop] for flat in columns.values()), truncated=truncated)
-        for start, stop, truncated in zip(bounds, bounds[1:], cut, strict=False)
-    ]
-
-
-# Extracting
+def apart(tokens: dict[str, Any]) -> list[Alignment]:
+    """Return the alignments that were :func:`joined`."""
+    bounds = list(pairwise(tokens["stops"]))
+    arrays = [[tokens[name][start:stop] if name in tokens else None for start, stop in bounds] for name in TOKENS]
+    return [Alignment(*each) for each in zip(*arrays, tokens["truncated"], strict=True)]
 
 
 class Extract:
@@ -193,33 +152,27 @@ class Extract:
         self.device = str(where)
         extractor = load_extractor(models.extractor).to(where) if models.system is None else AskedSystem(models.system)
         self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
-        self.start: tuple[float, float] | None = (time.perf_counter() - began, time.process_time() - cpu)
+        self.start = time.perf_counter() - began, time.process_time() - cpu
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         from tripleaudit.training.stream import Account
 
-        for facts, table in unpacked(batch):
-            account = Account(clock=clock_of(facts))
-            earlier = _sums(account.clock)
-            whole = Clock()
-            with whole.timed("extract"):
-                texts = table["text"].to_pylist()
-                window = list(map(Sentence, table["id"].to_pylist(), texts))
-                known = dict(zip(texts, tokens_of(table), strict=True)) if "input_ids" in table.column_names else None
-                self.stream.account = account
-                with memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size):
-                    extracted = list(self.stream.predict(window, known))
-                facts["counts"] |= {key: account.counts[key] for key in COUNTED}
-                facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
-                facts["money"] = getattr(self.stream.model, "money", 0.0)
-                found = predictions(facts["block"]["file"], table["line"], extracted)
-            of_models = [after - before for after, before in zip(_sums(account.clock), earlier, strict=True)]
-            others = [all_ - own for all_, own in zip(_sums(whole), of_models, strict=True)]
-            account.clock.add("other", *others)
-            account.clock.add("start", *(self.start or (0.0, 0.0)))
-            self.start = None  # once, however many blocks follow
+        for facts, lines, *tokens in unpacked(batch):
+            account = self.stream.account = Account(clock=clock_of(facts))
+            with (
+                account.clock.timed("other"),
+                memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size),
+            ):
+                window = [Sentence(line.id, line.text) for line in lines]
+                known = {line.text: each for line, each in zip(lines, apart(*tokens), strict=True)} if tokens else None
+                found = predictions(facts["block"].file, lines, list(self.stream.predict(window, known)))
+            facts["counts"] |= {key: account.counts[key] for key in COUNTED}
+            facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
+            facts["money"] = getattr(self.stream.model, "money", 0.0)
+            account.clock.add("start", *self.start)
+            self.start = 0.0, 0.0  # once, however many blocks follow
             facts["peak_mb"] = memory.peak_mb(shared=False)
-            yield row(facts, found)
+            yield packed(facts, found)
 
 
 class AskedSystem:
@@ -262,33 +215,18 @@ class AskedSystem:
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
 
-def clock_of(facts: dict[str, Any]) -> Clock:
-    """The clock of the work on a block, which writes into the facts about it."""
-    return Clock(facts["seconds"], facts["cpu_seconds"])
-
-
-def _sums(clock: Clock) -> tuple[float, float]:
-    return sum(clock.seconds.values()), sum(clock.cpu_seconds.values())
-
-
-def predictions(source: str, lines: pa.ChunkedArray, extracted: Sequence[Any]) -> pa.Table:
+def predictions(source: str, lines: Sequence[Line], extracted: Sequence[Any]) -> pa.Table:
     """The rows of a block, in the form that is written."""
-    sentences = [each.sentence for each in extracted]
-    gates = [None if each.gate is None else round(each.gate, 4) for each in extracted]
-    return pa.table(
-        [
-            pa.array([each.id for each in sentences], pa.string()),
-            pa.array([each.text for each in sentences], pa.string()),
-            pa.array([[triple.to_json() for triple in each.triples] for each in sentences], ROW.field("triples").type),
-            pa.array([source] * len(sentences), pa.string()),
-            lines.combine_chunks(),
-            pa.array(gates, pa.float64()),
-        ],
-        schema=ROW,
-    )
-
-
-# Writing
+    rows = [
+        {
+            **each.sentence.to_json(),
+            "source": source,
+            "line": line.number,
+            "gate": None if each.gate is None else round(each.gate, 4),
+        }
+        for line, each in zip(lines, extracted, strict=True)
+    ]
+    return pa.Table.from_pylist(rows, ROW)
 
 
 def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator[pa.Table]:
@@ -299,10 +237,9 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
         with clock_of(facts).timed("other"):
             if settings["write"] == "triples":
                 table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
-            facts["rows"] = table.num_rows
-            name = block_name(Block(**facts["block"]), settings)
-            listed = write_block(target, name, table, facts)
-        yield row({**listed, "name": name})
+            name = block_name(facts["block"], settings)
+            listed = write_block(target, name, table, {**facts, "block": facts["block"].to_json(), "rows": len(table)})
+        yield packed({**listed, "name": name})
 
 
 class ExtractAndWrite:

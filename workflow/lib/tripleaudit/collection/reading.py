@@ -1,7 +1,7 @@
 """Blocks of a collection: runs of equally many rows of one file, each found, read, extracted, written and kept alone.
 
 A block never holds rows of two files and always begins at a multiple of its size, so that a file that is added or
-changed alters no block of another one, and one that grew only its last. Blocks are read row by row, in constant memory,
+changed alters no block of another one, and one that grew only its last. Files are read row by row, in constant memory,
 with everything that is no sentence counted.
 """
 
@@ -41,15 +41,12 @@ class Block:
         file: its name in the collection.
         first: number of its first row (a line of text and JSON lines, else a record), from 1.
         rows: how many.
-        start, stop: bytes of the unpacked file; 0 for tables.
-        sha256: of its bytes, of tables of its ids and texts.
+        sha256: of its lines, of tables of its ids and texts.
     """
 
     file: str
     first: int
     rows: int
-    start: int
-    stop: int
     sha256: str
 
     def to_json(self) -> dict[str, Any]:
@@ -74,24 +71,6 @@ class Reading:
     skip: bool = False
 
 
-class Meter:
-    """Size and digest of what was read of a block: its bytes, of a table its ids and texts."""
-
-    def __init__(self) -> None:
-        self.size, self.digest = 0, hashlib.sha256()
-
-    def update(self, data: bytes) -> bytes:
-        self.size += len(data)
-        self.digest.update(data)
-        return data
-
-    def take(self) -> tuple[int, str]:
-        """Return both, and begin another block."""
-        found = self.size, self.digest.hexdigest()
-        self.size, self.digest = 0, hashlib.sha256()
-        return found
-
-
 def divide(file: TextFile, reading: Reading) -> list[Block]:
     """Return the blocks of a file, which is read once.
 
@@ -99,19 +78,16 @@ def divide(file: TextFile, reading: Reading) -> list[Block]:
         UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are left out), or lacks the
             column.
     """
-    meter, blocks, place, first = Meter(), list[Block](), 0, 1
-    found, lines = _rows(file, reading, meter), kind(file.name) in ("text", "json")
+    blocks, found, number = list[Block](), _rows(file, reading), 0
     while True:
-        rows = 0
-        for rows, row in enumerate(islice(found, reading.size), 1):
+        first, digest = number + 1, hashlib.sha256()
+        for number, (data, row) in enumerate(islice(found, reading.size), first):
+            digest.update(data)
             if not reading.skip and isinstance(row, bytes):
-                _check(row, file, first + rows - 1, reading)
-        if not rows:
+                _check(row, file, number, reading)
+        if number < first:
             return blocks
-        size, digest = meter.take()
-        start, place = place, place + size * lines
-        blocks.append(Block(file.name, first, rows, start, place, digest))
-        first += rows
+        blocks.append(Block(file.name, first, number - first + 1, digest.hexdigest()))
 
 
 def _check(line: bytes, file: TextFile, number: int, reading: Reading) -> None:
@@ -129,18 +105,6 @@ def _check(line: bytes, file: TextFile, number: int, reading: Reading) -> None:
 def _not_utf8(name: str, line: int) -> UserError:
     advice = "convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
     return UserError(f"{name} line {line}: not UTF-8 text; {advice}")
-
-
-def tasks(blocks: Sequence[Block]) -> list[list[Block]]:
-    """Group blocks into what one process reads in one go: a file that has to be unpacked from its beginning is one."""
-    groups: list[list[Block]] = []
-    for block in blocks:
-        whole = packing(block.file) or kind(block.file) == "csv"
-        if whole and groups and groups[-1][0].file == block.file:
-            groups[-1].append(block)
-        else:
-            groups.append([block])
-    return groups
 
 
 class Line(NamedTuple):
@@ -161,8 +125,8 @@ class Sentences:
             ``too_long``; every other one is a sentence.
     """
 
-    def __init__(self, file: TextFile, block: Block, reading: Reading):
-        self.kind, self.block, self.reading = kind(file.name), block, reading
+    def __init__(self, block: Block, reading: Reading):
+        self.block, self.reading = block, reading
         self.counts: Counter[str] = Counter(lines=0, empty=0, broken=0, too_long=0)
         self.lines: list[Line] = []
 
@@ -172,96 +136,79 @@ class Sentences:
         Raises:
             UserError: it is broken, and broken rows are not left out.
         """
-        number, long = self.block.first + self.counts["lines"], f"longer than {self.reading.max_chars} characters"
+        number, most = self.block.first + self.counts["lines"], self.reading.max_chars
         self.counts["lines"] += 1
-        if row is None:
-            return self._left_out("too_long", number, long)
+        name, text, state, why = None, None, "too_long", f"longer than {most} characters"
         try:
-            name, text = _content(row, self.kind, number, self.reading)
+            if row is not None:
+                name, text = _content(row, kind(self.block.file), number, self.reading)
         except ValueError as error:
             if not self.reading.skip:
                 raise UserError(f"{self.block.file} line {number}: {error}") from error
-            return self._left_out("broken", number, str(error))
-        if text is None or not text.strip():
+            row, state, why = None, "broken", str(error)
+        if row is not None and not (text or "").strip():
             self.counts["empty"] += 1
-        elif len(text) > self.reading.max_chars:
-            self._left_out("too_long", number, long)
+        elif text is None or len(text) > most:
+            self.counts[state] += 1
+            if self.counts[state] <= SHOWN:
+                logger.warning("%s line %d is left out: %s", self.block.file, number, why)
         else:
             self.lines.append(Line(f"{self.block.file}:{number}" if name is None else name, text, number))
-        return None
-
-    def _left_out(self, kind: str, number: int, why: str) -> None:
-        self.counts[kind] += 1
-        if self.counts[kind] <= SHOWN:
-            logger.warning("%s line %d is left out: %s", self.block.file, number, why)
 
 
 def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> Iterator[Sentences]:
-    """Yield what blocks of one file hold, in their order; of a packed file also what stands before is unpacked.
+    """Yield what blocks of one file hold, in their order; what stands before them is read, too.
 
     Raises:
         UserError: the file cannot be read, a row is broken, or it changed since it was divided.
     """
-    meter, row = Meter(), blocks[0].first
-    found = _rows(file, reading, meter, blocks[0])
+    found, before = _rows(file, reading), 0
     for block in blocks:
-        for _ in islice(found, block.first - row):
-            pass
-        row = block.first + block.rows
-        meter.take()
-        sentences = Sentences(file, block, reading)
-        for each in islice(found, block.rows):
-            sentences.take(each)
-        if meter.take()[1] != block.sha256 or sentences.counts["lines"] != block.rows:
+        sentences, digest = Sentences(block, reading), hashlib.sha256()
+        skipped = block.first - 1 - before
+        for data, row in islice(found, skipped, skipped + block.rows):
+            digest.update(data)
+            sentences.take(row)
+        before = block.first - 1 + block.rows
+        if digest.hexdigest() != block.sha256:
             raise UserError(
                 f"{file.name}: changed since the collection was divided into blocks; run again to divide it again"
             )
         yield sentences
 
 
-def _rows(file: TextFile, reading: Reading, meter: Meter, first: Block | None = None) -> Iterator[Row]:
-    """Yield the rows of a file, from a block on, and let ``meter`` see them."""
-    before = first.first - 1 if first else 0
-    packed, what = packing(file.name), kind(file.name)
-    system, path = store(file.place)
+def _rows(file: TextFile, reading: Reading) -> Iterator[tuple[bytes, Row]]:
+    """Yield the rows of a file, each behind what of it goes into the digest of its block."""
+    what, (system, path) = kind(file.name), store(file.place)
     with explained(file.name):
         if what == "parquet":
             with system.open_input_file(path) as raw:
-                for record in _of_parquet(file.name, raw, reading, before):
-                    meter.update(_bytes(record))
-                    yield record
+                yield from map(_signed, _of_parquet(file.name, raw, reading))
             return
-        source = system.open_input_stream(path, compression=packed) if packed else system.open_input_file(path)
+        source = system.open_input_stream(path, compression=packing(file.name))
         with source as raw, io.BufferedReader(raw, CHUNK) as stream:
             if what == "csv":
-                for record in islice(_of_csv(file.name, stream, reading), before, None):
-                    meter.update(_bytes(record))
-                    yield record
-                return
-            if first and not packed:
-                stream.seek(first.start)
-            lines = _lines(stream, meter, reading.max_chars)
-            for _ in islice(lines, before if packed else 0):
-                pass
-            meter.take()  # less what stands before
-            yield from lines
+                yield from map(_signed, _of_csv(file.name, stream, reading))
+            else:
+                yield from _lines(stream, reading.max_chars)
 
 
-def _bytes(record: Record) -> bytes:
-    """What of a record of a table goes into the digest of its block."""
-    return f"{record[0]!r}\0{record[1]!r}\n".encode("utf-8", "surrogatepass")
+def _signed(record: Record) -> tuple[bytes, Record]:
+    return f"{record[0]!r}\0{record[1]!r}\n".encode("utf-8", "surrogatepass"), record
 
 
-def _lines(stream: BinaryIO, meter: Meter, max_chars: int) -> Iterator[bytes | None]:
-    """Yield lines as they are, None for one that is too long to be looked at."""
+def _lines(stream: BinaryIO, max_chars: int) -> Iterator[tuple[bytes, bytes | None]]:
+    """Yield lines twice as they are; of one that is too long to be looked at its digest and None."""
     limit = 4 * max_chars + OVERHEAD
-    while line := meter.update(stream.readline(limit)):
+    while line := stream.readline(limit):
         if line.endswith(b"\n") or len(line) < limit:
-            yield line
+            yield line, line
             continue
+        digest = hashlib.sha256(line)
         while line and not line.endswith(b"\n"):
-            line = meter.update(stream.readline(PIECE))
-        yield None
+            line = stream.readline(PIECE)
+            digest.update(line)
+        yield digest.digest(), None
 
 
 def _content(row: bytes | Record, of: str | None, number: int, reading: Reading) -> Record:
@@ -303,14 +250,14 @@ def _unmarked(line: bytes, number: int) -> bytes:
     return line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
 
 
-def _of_parquet(name: str, raw: Any, reading: Reading, skipped: int) -> Iterator[Record]:
+def _of_parquet(name: str, raw: Any, reading: Reading) -> Iterator[Record]:
     import pyarrow.parquet as parquet
 
     with parquet.ParquetFile(raw) as table:
         names = table.schema_arrow.names
         _check_column(name, reading.text, names)
         wanted = [column for column in dict.fromkeys((reading.text, reading.id)) if column in names]
-        for row in parquet_rows(table, wanted, skipped):
+        for row in parquet_rows(table, wanted):
             text, id_ = row[reading.text], row.get(reading.id)
             yield (None if id_ is None else str(id_)), (None if text is None else str(text))
 

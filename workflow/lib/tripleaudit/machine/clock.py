@@ -19,12 +19,16 @@ class Clock:
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        """Add the time of the block to one part."""
-        began, cpu = time.perf_counter(), time.process_time()
+        """Add the time of the block to one part, less that of other parts inside it."""
+        began, cpu = (
+            time.perf_counter() - sum(self.seconds.values()),
+            time.process_time() - sum(self.cpu_seconds.values()),
+        )
         try:
             yield
         finally:
-            self.add(part, time.perf_counter() - began, time.process_time() - cpu)
+            seconds, own = time.perf_counter() - began, time.process_time() - cpu
+            self.add(part, seconds - sum(self.seconds.values()), own - sum(self.cpu_seconds.values()))
 
     def add(self, part: str, seconds: float, cpu: float) -> None:
         """Add to one part what was measured otherwise."""

@@ -96,20 +96,14 @@ def read_parquet(*paths: str | Path) -> Rows:
             raise UserError(f"{path}: not a whole Parquet file ({str(error).splitlines()[0]})") from error
 
 
-def parquet_rows(table: Any, columns: Sequence[str] | None = None, skipped: int = 0) -> Iterator[dict[str, Any]]:
+def parquet_rows(table: Any, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of an open Parquet file, in constant memory.
 
     Args:
         table: a :class:`pyarrow.parquet.ParquetFile`, of which ``columns`` are read.
-        skipped: rows at its beginning to leave out; row groups that hold no others are not read.
     """
-    groups = list(range(table.num_row_groups))
-    while groups and table.metadata.row_group(groups[0]).num_rows <= skipped:
-        skipped -= table.metadata.row_group(groups.pop(0)).num_rows
-    for batch in table.iter_batches(batch_size=4096, row_groups=groups, columns=columns) if groups else ():
-        rows = batch.slice(min(skipped, batch.num_rows))
-        skipped -= batch.num_rows - rows.num_rows
-        yield from rows.to_pylist()
+    for batch in table.iter_batches(batch_size=4096, columns=columns):
+        yield from batch.to_pylist()
 
 
 def _table(path: Path) -> Rows:
