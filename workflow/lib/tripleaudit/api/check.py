@@ -1,7 +1,8 @@
 """What is in corpora, what is suspicious about them, and what their splits share."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from itertools import combinations, islice
+from typing import Any
 
 from tripleaudit.api.results import Result
 from tripleaudit.corpora.corpus import Corpus
@@ -14,51 +15,46 @@ from tripleaudit.protocols.findings import findings
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.tables.render.escape import clean
 
-if TYPE_CHECKING:
-    from tripleaudit.tables.cells import Table
-
 SHOWN = 3
+ORDER = {split: place for place, split in enumerate(SPLITS.values())}
 COUNTED = ("sentences", "zero_triple_sentences", "triples", "relations", "duplicates")
 
 
 class CheckResult(Result):
-    """What a careful colleague would say about corpora.
-
-    Attributes:
-        files: of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and ``findings``.
-        leakage: what each pair of splits shares, ``from`` and ``into`` beside the parts of
-            :func:`tripleaudit.protocols.leakage.leakage`.
-    """
+    """What a careful colleague would say about corpora."""
 
     columns = ("split", "check", "count", "text")
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__(value)
-        self.files: list[dict[str, Any]] = value["files"]
-        self.leakage: list[dict[str, Any]] = value["leakage"]
+    files: list[dict[str, Any]]
+    """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and ``findings``."""
+    leakage: list[dict[str, Any]]
+    """What each pair of splits shares, ``from`` and ``into`` beside the parts of
+    :func:`tripleaudit.protocols.leakage.leakage`."""
 
     def rows(self) -> list[dict[str, Any]]:
         return [
-            {"split": file["split"], "check": one["check"], "count": one["count"], "text": one["text"]}
+            {"split": file["split"], **{name: one[name] for name in ("check", "count", "text")}}
             for file in self.files
             for one in file["findings"]
         ]
 
-    def tables(self) -> "list[Table]":
-        from tripleaudit.tables.cells import Cell, Column, Row, Table
-
-        columns = [
-            Column(name.replace("_", " ").replace("zero triple", "zero-triple").capitalize()) for name in COUNTED
-        ]
-        rows = [Row(file["file"], tuple(Cell(file[name], digits=0) for name in COUNTED)) for file in self.files]
-        notes = [f"{row['split']}: {row['text']}" for row in self.rows()]
-        notes += [
-            readable_leakage(leak, f"Leakage from {leak['from']} into {leak['into']}")[0] for leak in self.leakage
-        ]
-        return [Table("check", "What the corpora hold", columns, rows, "Corpus", notes=notes)]
+    def notes(self) -> list[str]:
+        return [*map(_counts, self.files), *(_leak(leak)[0] for leak in self.leakage)]
 
     def __str__(self) -> str:
-        return "\n".join(_readable(self.to_json()))
+        lines = []
+        for file in self.files:
+            lines += [_counts(file), "  understood as"]
+            for shown in file["shown"]:
+                lines.append(
+                    "    " + ", ".join(f"{role} {shown[role]!r}" for role in ("subject", "relation", "object"))
+                )
+                lines.append(f"      in {clean(shown['text'])}")
+            for finding in file["findings"]:
+                lines.append(f"  {finding['check']}: {clean(finding['text'])}")
+                lines += [f"    {clean(example)}" for example in finding["examples"]]
+            if not file["findings"]:
+                lines.append("  nothing suspicious")
+        return "\n".join([*lines, *(line for leak in self.leakage for line in _leak(leak))])
 
 
 def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None = None, **data: Any) -> CheckResult:
@@ -80,37 +76,32 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
         places[split] = given(one, split, texts=True)
     if not places:
         raise UserError("no corpus is given; expected paths, or train=…, valid=…, test=…")
-    return check_splits(dict(sorted(places.items(), key=_place)), format, columns)
-
-
-def check_splits(places: Mapping[str, Any], format: str, columns: Mapping[str, str] | None) -> CheckResult:
-    """Return :func:`check` of ``{split: corpus}``."""
-    corpora = {split: read_corpus(path, format=format, columns=columns, quiet=True) for split, path in places.items()}
+    corpora = {
+        split: read_corpus(places[split], format=format, columns=columns, quiet=True)
+        for split in sorted(places, key=lambda split: (split not in ORDER, ORDER.get(split)))
+    }
     train = corpora.get("train")
     return CheckResult(
-        {
-            "files": [
-                {
-                    "file": str(places[split]),
-                    "split": split,
-                    "format": corpus.report.format,
-                    **{name: getattr(corpus.report, name) for name in COUNTED},
-                    "shown": _shown(corpus),
-                    "findings": [finding.to_json() for finding in findings(corpus, None if corpus is train else train)],
-                }
-                for split, corpus in corpora.items()
-            ],
-            "leakage": [
-                {"from": first, "into": second, **leakage(corpora[first].sentences, corpora[second].sentences)}
-                for number, first in enumerate(corpora)
-                for second in list(corpora)[number + 1 :]
-            ],
-        }
+        files=[
+            {
+                "file": str(places[split]),
+                "split": split,
+                "format": corpus.report.format,
+                **{name: getattr(corpus.report, name) for name in COUNTED},
+                "shown": _shown(corpus),
+                "findings": [finding.to_json() for finding in findings(corpus, None if corpus is train else train)],
+            }
+            for split, corpus in corpora.items()
+        ],
+        leakage=[
+            {"from": first, "into": second, **leakage(corpora[first].sentences, corpora[second].sentences)}
+            for first, second in combinations(corpora, 2)
+        ],
     )
 
 
 def splits_of(files: Iterable[str]) -> dict[str, str]:
-    """Return split -> file, in the order train, valid, test; a file without a split in its name goes by its name.
+    """Return split -> file; a file without a split in its name goes by its name.
 
     Raises:
         UserError: two files would be the same split.
@@ -123,48 +114,26 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
             if split in found:
                 raise UserError(f"{place}: {found[split]} is the {split} set already; expected one file for each")
             found[split] = place
-    return dict(sorted(found.items(), key=_place))
-
-
-def _place(split: tuple[str, Any]) -> int:
-    known = list(SPLITS.values())
-    return known.index(split[0]) if split[0] in known else len(known)
+    return found
 
 
 def _shown(corpus: Corpus) -> list[dict[str, str]]:
     """The first triples as they were understood, of different sentences."""
+    first = islice(((each.text, each.triples[0].strings) for each in corpus.sentences if each.triples), SHOWN)
     return [
-        {
-            "text": sentence.text,
-            "subject": sentence.triples[0].subject.text,
-            "relation": sentence.triples[0].relation,
-            "object": sentence.triples[0].object.text,
-        }
-        for sentence in [sentence for sentence in corpus.sentences if sentence.triples][:SHOWN]
+        dict(zip(("text", "subject", "relation", "object"), (text, *strings), strict=True)) for text, strings in first
     ]
 
 
-def _readable(value: dict[str, Any]) -> list[str]:
-    lines = []
-    for file in value["files"]:
-        lines.append(
-            f"{file['file']}: {file['format']}, {file['sentences']} sentences "
-            f"({file['zero_triple_sentences']} with zero triples), {file['triples']} triples, "
-            f"{file['relations']} relations"
-        )
-        lines.append("  understood as")
-        for shown in file["shown"]:
-            lines.append(
-                f"    subject {shown['subject']!r}, relation {shown['relation']!r}, object {shown['object']!r}"
-            )
-            lines.append(f"      in {clean(shown['text'])}")
-        for finding in file["findings"]:
-            lines.append(f"  {finding['check']}: {clean(finding['text'])}")
-            lines += [f"    {clean(example)}" for example in finding["examples"]]
-        lines.append("  nothing suspicious" * (not file["findings"]))
-    for leak in value["leakage"]:
-        lines += readable_leakage(leak, f"Leakage from {leak['from']} into {leak['into']}")
-    return [line for line in lines if line]
+def _counts(file: Mapping[str, Any]) -> str:
+    return (
+        f"{file['file']}: {file['format']}, {file['sentences']} sentences ({file['zero_triple_sentences']} with zero "
+        f"triples), {file['triples']} triples, {file['relations']} relations"
+    )
+
+
+def _leak(leak: dict[str, Any]) -> list[str]:
+    return readable_leakage(leak, f"Leakage from {leak['from']} into {leak['into']}")
 
 
 def readable_leakage(leak: dict[str, Any], title: str) -> list[str]:

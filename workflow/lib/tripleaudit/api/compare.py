@@ -21,47 +21,43 @@ SHOWN = 10
 
 
 class CompareResult(Result):
-    """What changed; all differences are the second minus the first.
+    """What changed; all differences are the second minus the first."""
 
-    Attributes:
-        comparison: everything (:class:`tripleaudit.exchange.comparison.Comparison`).
-        pairs: two systems on one test set each; prediction files make one.
-    """
+    comparison: Any
+    """Everything (:class:`tripleaudit.exchange.comparison.Comparison`)."""
 
-    def __init__(self, found: comparison.Comparison) -> None:
-        super().__init__(found.to_json())
-        self.comparison = found
-        self.pairs: Sequence[comparison.Compared] = found.pairs
+    @property
+    def pairs(self) -> Sequence[comparison.Compared]:
+        """Two systems on one test set each; prediction files make one."""
+        return self.comparison.pairs
 
     @property
     def difference(self) -> Difference:
         """Of the first pair, over all sentences: ``change("f1")``, ``bounds``, ``p``."""
         return self.pairs[0].total
 
+    def to_json(self) -> dict[str, Any]:
+        return self.comparison.to_json()
+
     def rows(self) -> list[dict[str, Any]]:
-        found = []
-        for pair in self.pairs:
-            for part, one in [
-                ("all", pair.total),
-                *((part, one) for part, block in pair.blocks.items() for one in block),
-            ]:
-                bound = (one.bounds or {}).get("f1")
-                found.append(
-                    {
-                        "pair": pair.name,
-                        "part": part,
-                        "name": "all" if part == "all" else one.label,
-                        "sentences": one.sentences,
-                        "first": one.first[2],
-                        "second": one.second[2],
-                        "difference": one.change(),
-                        "low": bound.low if bound else None,
-                        "high": bound.high if bound else None,
-                        "p": one.p,
-                        "p_holm": one.corrected,
-                    }
-                )
-        return found
+        return [
+            {
+                "pair": pair.name,
+                "part": part,
+                "name": "all" if part == "all" else one.label,
+                "sentences": one.sentences,
+                "first": one.first[2],
+                "second": one.second[2],
+                "difference": one.change(),
+                "low": one.bounds["f1"].low if one.bounds else None,
+                "high": one.bounds["f1"].high if one.bounds else None,
+                "p": one.p,
+                "p_holm": one.corrected,
+            }
+            for pair in self.pairs
+            for part, block in {"all": [pair.total], **pair.blocks}.items()
+            for one in block
+        ]
 
     def tables(self) -> "list[Table]":
         several = [comparison_page.overview(self.comparison)] if len(self.pairs) > 1 else []
@@ -109,7 +105,7 @@ def compare(
         runs = [_side(one, right, seen, Path(work) / place, options) for one, place in zip(sides, "ab", strict=True)]
         names = str(sides[0]), str(sides[1])
         how = Resampled(bootstrap, shuffles, seed)
-        return CompareResult(comparison.compare(runs[0], runs[1], names, matching, how))
+        return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
 
 
 def _side(side: str | Path | Given, gold: Any, train: Any, work: Path, options: Mapping[str, Any]) -> list[ScoredRun]:

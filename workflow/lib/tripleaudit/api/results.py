@@ -1,8 +1,12 @@
 """What the functions of Python return: attributes, JSON as the commands print it, a data frame, and HTML."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel
+
+from tripleaudit.scoring.bootstrap import METRICS
 
 if TYPE_CHECKING:
     import pandas
@@ -10,30 +14,42 @@ if TYPE_CHECKING:
     from tripleaudit.tables.cells import Table
 
 
-class Result:
-    """A result; ``print`` shows it as its command does, a notebook as tables.
+class Result(BaseModel):
+    """A result; ``print`` shows it as its command does, a notebook as tables."""
 
-    Args:
-        value: the JSON object that the command prints with ``--json``.
-    """
-
-    columns: Sequence[str] | None = None
+    columns: ClassVar[Sequence[str] | None] = None
     """Of the data frame, where it may have no rows."""
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        self._value = value
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that the command prints with ``--json``."""
-        return self._value
+        return self.model_dump(exclude_unset=True)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the data frame."""
+        """Return the rows of the data frame: what a row belongs to, its name, values and words."""
         raise NotImplementedError
 
+    def notes(self) -> list[str]:
+        """Return what stands under the table of a notebook."""
+        return []
+
     def tables(self) -> "Sequence[Table]":
-        """Return the tables that a notebook shows."""
-        raise NotImplementedError
+        """Return the tables that a notebook shows: the rows, with fractions in percent."""
+        from tripleaudit.tables.cells import Cell, Column, Row, Table
+        from tripleaudit.tables.labels import TYPES
+
+        def cell(row: dict[str, Any], name: str) -> Cell:
+            value = row[name]
+            if isinstance(value, str | int):
+                return Cell(text=value) if isinstance(value, str) else Cell(value, digits=0)
+            return Cell(value, digits=3, low=row.get(f"{name}_low"), high=row.get(f"{name}_high")).percent()
+
+        rows = []
+        for row in self.rows():
+            group, label, *names = (name for name in row if not name.endswith(("_low", "_high")))
+            cells = tuple(cell(row, name) for name in names)
+            rows.append(Row(TYPES.get(row[label], row[label]), cells, _title(row[group])))
+        columns = [Column(_title(name)) for name in names] if rows else []
+        return [Table("result", _title(type(self).__name__.removesuffix("Result")), columns, rows, notes=self.notes())]
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a data frame of pandas, which has to be installed; shares and scores are fractions."""
@@ -48,6 +64,10 @@ class Result:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _title(name: str) -> str:
+    return name[:1].upper() + name[1:].replace("_", " ")
 
 
 @dataclass(frozen=True)
@@ -67,12 +87,12 @@ class Scores:
     predicted: int
     gold: int
     sentences: int
-    intervals: Mapping[str, Sequence[float]]
+    intervals: dict[str, list[float]]
 
     def row(self) -> dict[str, Any]:
         """Return a row of a data frame; a score is missing where there is nothing that it could be of."""
         found: dict[str, Any] = {"sentences": self.sentences}
-        for metric in ("precision", "recall", "f1"):
+        for metric in METRICS:
             value = getattr(self, metric) if self.gold or metric == "precision" and self.predicted else None
             low, high = self.intervals.get(metric) or (None, None)
             found |= {metric: value, f"{metric}_low": low, f"{metric}_high": high}

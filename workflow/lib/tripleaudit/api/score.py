@@ -1,7 +1,7 @@
 """Scores of predictions with intervals, in parts, and why they may be low."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tripleaudit.api.results import Result, Scores
 from tripleaudit.corpora.readers import read_corpus
@@ -9,6 +9,7 @@ from tripleaudit.corpora.readers.given import given
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
+from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.parts import by_cardinality, by_relation, described
@@ -18,35 +19,30 @@ from tripleaudit.scoring.why import hints
 from tripleaudit.tables.labels import TYPES
 from tripleaudit.tables.render.escape import clean
 
-if TYPE_CHECKING:
-    from tripleaudit.tables.cells import Table
-
 SHOWN = 10
-HEADINGS = {"strata": "Stratum", "cardinality": "Gold triples", "relations": "Relation"}
 
 
 class ScoreResult(Result):
-    """What predictions score.
+    """What predictions score."""
 
-    Attributes:
-        matching: the rule by which a triple is correct.
-        sentences: how many were scored.
-        micro: over all sentences; ``precision``, ``recall`` and ``f1`` are its own.
-        strata: by whether training has the gold triples; empty without a training set.
-        cardinality: by the number of gold triples.
-        relations: by relation, frequent ones first.
-        hints: why a score may be low for another reason than the extractor.
-    """
-
-    def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__(value)
-        self.matching: str = value["matching"]
-        self.sentences: int = value["sentences"]
-        self.micro = Scores(**value["micro"])
-        self.strata, self.cardinality, self.relations = (
-            {name: Scores(**scores) for name, scores in value[part].items()} for part in HEADINGS
-        )
-        self.hints: list[str] = value["hints"]
+    matching: str
+    """The rule by which a triple is correct."""
+    map: dict[str, str] = {}
+    """Predicted relation -> the one of the gold that it stands for, as given."""
+    renamed: int = 0
+    """Predicted triples that the map gave another name."""
+    sentences: int
+    """How many were scored."""
+    micro: Scores
+    """Over all sentences; ``precision``, ``recall`` and ``f1`` are its own."""
+    strata: dict[str, Scores]
+    """By whether training has the gold triples; empty without a training set."""
+    cardinality: dict[str, Scores]
+    """By the number of gold triples."""
+    relations: dict[str, Scores]
+    """By relation, frequent ones first."""
+    hints: list[str]
+    """Why a score may be low for another reason than the extractor."""
 
     @property
     def precision(self) -> float:
@@ -61,47 +57,28 @@ class ScoreResult(Result):
         return self.micro.f1
 
     def rows(self) -> list[dict[str, Any]]:
-        parts = {"all": {"all": self.micro}, **{part: getattr(self, part) for part in HEADINGS}}
+        parts = {"all": {"all": self.micro}, "strata": self.strata, "cardinality": self.cardinality}
         return [
             {"part": part, "name": name, **scores.row()}
-            for part, found in parts.items()
+            for part, found in (parts | {"relations": self.relations}).items()
             for name, scores in found.items()
         ]
 
-    def tables(self) -> "list[Table]":
-        from tripleaudit.tables.cells import Cell, Column, Row, Table
-
-        columns = [Column(name) for name in ("Sentences", "Precision", "Recall", "F1", "Correct", "Predicted", "Gold")]
-        rows = []
-        for row in self.rows()[: -len(self.relations) + SHOWN if len(self.relations) > SHOWN else None]:
-            scores = [
-                Cell(_percent(row[name]), low=_percent(row[f"{name}_low"]), high=_percent(row[f"{name}_high"]))
-                for name in ("precision", "recall", "f1")
-            ]
-            counts = [Cell(row[name], digits=0) for name in ("sentences", "correct", "predicted", "gold")]
-            label = _label(row["name"]) if row["part"] in ("all", "strata") else row["name"]
-            rows.append(Row(label, (counts[0], *scores, *counts[1:]), HEADINGS.get(row["part"], "")))
-        notes = [f"Matching: {self.matching}; 95 % intervals over sentences.", *self.hints]
-        return [Table("score", "Scores in percent", columns, rows, notes=notes)]
+    def notes(self) -> list[str]:
+        return [f"Matching: {self.matching}; 95 % intervals over sentences.", *self.hints]
 
     def __str__(self) -> str:
-        value = self.to_json()
-        lines = [
-            f"Matching: {value['matching']}; triples are sets within a sentence; 95 % intervals over sentences.",
-            "",
-        ]
-        if "map" in value:
-            lines[1:1] = [
-                f"{value['renamed']} predicted triples are renamed by a map of {len(value['map'])} relations."
-            ]
-        lines += [*_part("", {"all": value["micro"]}), *(f"Note: {clean(hint)}" for hint in value["hints"])]
-        if value["strata"]:
-            lines += ["", *_part("Stratum", value["strata"])]
-        lines += ["", *_part("Gold triples", value["cardinality"])]
-        relations = value["relations"]
-        lines += ["", *_part("Relation", {clean(name): relations[name] for name in list(relations)[:SHOWN]})]
-        if len(relations) > SHOWN:
-            lines.append(f"… and {len(relations) - SHOWN} more relations (--json has all)")
+        lines = [f"Matching: {self.matching}; triples are sets within a sentence; 95 % intervals over sentences."]
+        if self.map:
+            lines.append(f"{self.renamed} predicted triples are renamed by a map of {len(self.map)} relations.")
+        lines += ["", *_part("", {"All": self.micro}), *(f"Note: {clean(hint)}" for hint in self.hints)]
+        if self.strata:
+            lines += ["", *_part("Stratum", {TYPES[name]: scores for name, scores in self.strata.items()})]
+        lines += ["", *_part("Gold triples", self.cardinality)]
+        first = {clean(name): self.relations[name] for name in list(self.relations)[:SHOWN]}
+        lines += ["", *_part("Relation", first)]
+        if len(self.relations) > SHOWN:
+            lines.append(f"… and {len(self.relations) - SHOWN} more relations (--json has all)")
         return "\n".join(lines)
 
 
@@ -157,45 +134,32 @@ def score(
         "cardinality": by_cardinality(counts),
         "relations": by_relation(right, guess, matching),
     }
+    value: dict[str, Any] = {
+        part: {name: described(rows, bootstrap, seed) for name, rows in found.items()} for part, found in parts.items()
+    }
     return ScoreResult(
-        {
-            "matching": matching,
-            **({"map": dict(relations), "renamed": count} if relations else {}),
-            "sentences": len(right),
-            "micro": described(counts, bootstrap, seed),
-            **{
-                part: {name: described(rows, bootstrap, seed) for name, rows in found.items()}
-                for part, found in parts.items()
-            },
-            "hints": hints(right, guess, micro(counts), matching),
-        }
+        matching=matching,
+        **({"map": dict(relations), "renamed": count} if relations else {}),
+        sentences=len(right),
+        micro=described(counts, bootstrap, seed),
+        **value,
+        hints=hints(right, guess, micro(counts), matching),
     )
 
 
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
-
-
-def _label(name: str) -> str:
-    return TYPES.get(name, name.capitalize())
-
-
-def _part(title: str, scores: dict[str, dict[str, Any]]) -> list[str]:
-    width = max([16, *(len(name) + 2 for name in scores)])
+def _part(title: str, parts: Mapping[str, Scores]) -> list[str]:
+    width = max([16, *(len(name) + 2 for name in parts)])
     head = f"{'Sentences':>9}{'Precision':>22}{'Recall':>22}{'F1':>22}{'Correct':>9}{'Predicted':>11}{'Gold':>7}"
     lines = [f"{title:<{width}}{head}"]
-    for name, score in scores.items():
-        shown = _label(name) if title in ("", "Stratum") else name
-        cells = "".join(f"{_cell(score, metric):>22}" for metric in ("precision", "recall", "f1"))
-        lines.append(
-            f"{shown:<{width}}{score['sentences']:>9}{cells}{score['correct']:>9}{score['predicted']:>11}{score['gold']:>7}"
-        )
+    for name, scores in parts.items():
+        cells = "".join(f"{_cell(scores.row(), metric):>22}" for metric in METRICS)
+        counts = f"{scores.correct:>9}{scores.predicted:>11}{scores.gold:>7}"
+        lines.append(f"{name:<{width}}{scores.sentences:>9}{cells}{counts}")
     return lines
 
 
-def _cell(score: dict[str, Any], metric: str) -> str:
-    if not score["gold"] and (metric != "precision" or not score["predicted"]):
+def _cell(row: Mapping[str, Any], metric: str) -> str:
+    if row[metric] is None:
         return "–"
-    bounds = score["intervals"].get(metric)
-    interval = f" [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]" if bounds else ""
-    return f"{100 * score[metric]:.2f}{interval}"
+    low, high = row[f"{metric}_low"], row[f"{metric}_high"]
+    return f"{100 * row[metric]:.2f}" + ("" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]")

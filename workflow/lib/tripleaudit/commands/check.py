@@ -25,20 +25,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from tripleaudit.api.check import check_splits, splits_of
+    from tripleaudit.api.check import check
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
 
     columns = parse_columns(args.column)
-    splits = splits_of(args.files)
     if args.write and args.write.exists() and not args.force:
         raise UserError(f"{args.write}: this file exists; --force replaces it")
+    result = check(*args.files, format=args.format, columns=columns)
+    splits = {file["split"]: file["file"] for file in result.files}
     if args.write and not {"train", "test"} <= set(splits):
         raise UserError(
             f"--write: a study needs a training and a test set, but the files are {', '.join(args.files)}; expected "
             "files with train and test in their names"
         )
-    result = check_splits(splits, args.format, columns)
     value, text = result.to_json(), str(result)
     if args.write:
         _write_study(args, splits, columns)
