@@ -1,13 +1,14 @@
 """What stands between two values and a conclusion: each gate at its edge."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, pairs_of, tied
+from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, pairs_of
 from tripleaudit.tables.inputs import UNEQUAL
 
 
@@ -57,12 +58,6 @@ def test_a_baseline_within_the_interval_is_not_beaten():
     assert not not_beaten(HIGH, Cell())
 
 
-def test_what_is_shown_as_equal_or_overlaps_is_tied():
-    assert tied(cell(80.01), cell(80.04))
-    assert tied(HIGH, cell(74.0, 70.0, 75.0)) and not tied(HIGH, cell(74.0, 70.0, 74.9))
-    assert not tied(cell(80.0), cell(79.0))
-
-
 def test_a_difference_that_cannot_be_told_says_what_it_takes():
     few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
     told = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
@@ -90,9 +85,20 @@ def test_counts_tell_what_intervals_of_their_own_do_not():
 def test_one_system_alone_leads_nobody():
     assert leader([("A", HIGH)], "F1", " %") == "F1 80.0 % (A alone was measured)"
     assert leader([("A", HIGH), ("B", LOW)], "F1", " %") == "F1 80.0 % by A"
-    assert leader([("A", HIGH), ("B", cell(74.0, 70.0, 75.0))], "F1").startswith(
-        "F1 has no clear leader (up to 80.0; A"
-    )
+    assert "no clear leader (up to 80.0; A and B are" in leader([("A", HIGH), ("B", cell(74.0, 70.0, 79.0))], "F1")
+    assert "no clear leader" in leader([("A", cell(80.04)), ("B", cell(80.01))], "F1")
+    assert leader([("A", cell(80.0)), ("B", cell(79.0))], "F1") == "F1 80.0 by A"
+
+
+@pytest.mark.parametrize(("p", "said"), [(0.02, "F1 80.0 by A"), (0.06, "F1 has no clear leader")])
+def test_a_leader_on_the_same_sentences_is_one_by_the_paired_difference(p, said):
+    """Overlapping intervals of both systems leave it open; their paired difference decides."""
+    scores, bounds = (0.8, 0.8, 0.8), {"f1": Interval(0.01, 0.08)}
+    paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=p)
+    inputs = SimpleNamespace(scores=SimpleNamespace(between=lambda first, second: paired))
+    cells = [("A", replace(HIGH, of={"extractor": "a"})), ("B", cell(76.0, 71.0, 80.0, of={"extractor": "b"}))]
+    assert leader(cells, "F1").startswith("F1 has no clear leader")
+    assert leader(cells, "F1", inputs=inputs).startswith(said)
 
 
 def of(corpus: str, extractor: str, stratum: str, value: float, noise: str = "none") -> Cell:

@@ -228,13 +228,6 @@ def _seeds(pair: Pair) -> str:
     return ", with one seed" if 1 in (pair.first.seeds, pair.second.seeds) else ""
 
 
-def tied(first: Cell, second: Cell) -> bool:
-    """Whether two values are equal as shown or their intervals overlap."""
-    if first.shown == second.shown:
-        return True
-    return _spread(first) and _spread(second) and not (first.high < second.low or second.high < first.low)
-
-
 def not_beaten(cell: Cell, floor: Cell) -> bool:
     """Whether a baseline's value is known and a value, or its lower bound, does not exceed it."""
     if cell.value is None or floor.value is None:
@@ -248,8 +241,16 @@ def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:
     return max(known, key=lambda item: item[1].value, default=("", Cell()))
 
 
-def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
-    """Say which of several named systems is ahead in a score, or why none is: too few cases, all zero, a tie."""
+def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inputs: TableInputs | None = None) -> str:
+    """Say which of several named systems is ahead in a score, or why none is: too few cases, all zero, a tie.
+
+    With the ``inputs`` of a table of F1, differences on the same sentences are paired.
+    """
+
+    def tied(one: Cell) -> bool:
+        difference = inputs.scores.between(one.of, cell.of) if inputs and one.of and cell.of else None
+        return not Pair("", one, cell, difference=difference).shown
+
     known = sorted(((name, cell) for name, cell in cells if cell.value is not None), key=lambda one: -one[1].value)
     if not known:
         return ""
@@ -261,7 +262,7 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "") -> str:
         return f"{what} {cell.shown}{unit} ({name} alone was measured)"
     if not cell.value:
         return f"{what} is 0 for all"
-    equals = [other for other, one in known if tied(one, cell)]
+    equals = [other for other, one in known if tied(one)]
     if len(equals) > 1:
         tie = f"{several(equals)} are not distinguishable, which takes more cases"
         return f"{what} has no clear leader (up to {cell.shown}{unit}; {tie})"

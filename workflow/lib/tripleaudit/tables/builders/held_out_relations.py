@@ -65,7 +65,7 @@ def answer_unseen_relations(table: Table, inputs: TableInputs) -> str:
     every = [cell for row in table.rows for cell in row.cells]
     without = sum(cell.text == CANNOT and cell.of["extractor"] not in BASELINES for cell in every)
     others = f"{without} of the study's extractors cannot name such relations." if without else ""
-    stated = leader(named, "F1 on triples of held-out relations:", " %")
+    stated = leader(named, "F1 on triples of held-out relations:", " %", inputs=inputs)
     return sentences(f"{stated}.", doubt_of_training(cells), others)
 
 
