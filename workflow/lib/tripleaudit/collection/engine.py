@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ from tripleaudit.provenance import digest
 
 logger = logging.getLogger(__name__)
 
-LITTLE = 1 << 26  # bytes that are divided here, without other processes
 FEW = 1000  # rows for which no other process is worth its start
 BETWEEN = 1 << 20  # bytes from which on a block is handed on alone
 AHEAD = {"max_tasks_in_flight_per_actor": 2}  # blocks that wait for a process
@@ -59,6 +59,7 @@ class Collection:
     code: str = ""
     deciding: Mapping[str, Any] = field(default_factory=dict)
 
+    @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """What decides the content of a block besides its text."""
         from tripleaudit.files import sha256
@@ -89,34 +90,33 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
     """
     target, began = collection.target, time.monotonic()
     names = model_names(collection.models)
-    settings = collection.settings()
+    settings = collection.settings
     state = read_state(target)
     if not replace:
         check_settings(target, state.get("settings"), settings)
     files = text_files(collection.files)
-    with Engine(cluster) as engine:
-        divisions = divided(files, collection.reading, state.get("files", {}), engine)
-        blocks = blocks_in(divisions)
-        if not blocks:
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            raise UserError(f"{files[0].name}{more}: no line is there; expected at least one")
-        named = {block_name(block, settings): block for block in blocks}
-        listed = finished_blocks(target, list(named), state.get("digests", {}))
-        state = {"settings": settings, "files": divisions, "digests": _digests(listed.values())}
-        write_state(target, state)
-        missing = {name: block for name, block in named.items() if name not in listed}
-        if listed and missing:
-            logger.info("%d of %d blocks are finished already", len(listed), len(named))
-        if missing:
-            work = [(file, own) for file in files if (own := [b for b in missing.values() if b.file == file.name])]
-            with Progress(collection.name, sum(block.rows for block in missing.values()), "rows", log=logger) as bar:
-                done = 0
-                few = sum(block.rows for block in missing.values()) <= FEW and not cluster.address
-                extracted = extracted_here if few else engine.extracted
-                for facts in extracted(work, collection, settings):
-                    listed[facts.pop("name")] = facts
-                    done += facts["block"]["rows"]
-                    bar.reach(done)
+    divisions = divided(files, collection.reading, state.get("files", {}))
+    blocks = blocks_in(divisions)
+    if not blocks:
+        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        raise UserError(f"{files[0].name}{more}: no line is there; expected at least one")
+    named = {block_name(block, settings): block for block in blocks}
+    listed = finished_blocks(target, list(named), state.get("digests", {}))
+    state = {"settings": settings, "files": divisions, "digests": _digests(listed.values())}
+    write_state(target, state)
+    missing = [block for name, block in named.items() if name not in listed]
+    if listed and missing:
+        logger.info("%d of %d blocks are finished already", len(listed), len(named))
+    if missing:
+        by_name = {file.name: file for file in files}
+        work = [(by_name[name], list(own)) for name, own in groupby(missing, key=lambda block: block.file)]
+        rows, done = sum(block.rows for block in missing), 0
+        here = rows <= FEW and not cluster.address
+        with Progress(collection.name, rows, "rows", log=logger) as bar:
+            for facts in extracted_here(work, collection) if here else extracted_on(cluster, work, collection):
+                listed[facts.pop("name")] = facts
+                done += facts["block"]["rows"]
+                bar.reach(done)
     remove_others(target, list(named))
     facts = [listed[name] for name in named]
     manifest = write_manifest(target, collection.name, facts, settings, **names)
@@ -137,12 +137,12 @@ def _digests(facts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in one go
 
 
-def extracted_here(work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def extracted_here(work: Work, collection: Collection) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as they are finished, all stages in this process."""
     log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # which the stages raise, in a process that has other work, too
     try:
-        extract = pipeline.ExtractAndWrite(collection.models, collection.target, settings)
+        extract = pipeline.ExtractAndWrite(collection.models, collection.target, collection.settings)
         for task in work:
             for batch in pipeline.read(pipeline.packed(*task), collection.reading):
                 for written in extract(batch):
@@ -153,10 +153,9 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
 
 def run_here(collection: Collection) -> dict[str, Any]:
     """Extract a small collection in this process; returns its manifest."""
-    files, settings = text_files(collection.files), collection.settings()
-    work = [(file, divide(file, collection.reading)) for file in files]
-    facts = list(extracted_here(work, collection, settings))
-    return write_manifest(collection.target, collection.name, facts, settings)
+    work = [(file, divide(file, collection.reading)) for file in text_files(collection.files)]
+    facts = list(extracted_here(work, collection))
+    return write_manifest(collection.target, collection.name, facts, collection.settings)
 
 
 def model_names(models: pipeline.Models) -> dict[str, str | None]:
@@ -178,16 +177,15 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     return {"extractor": extractor, "gate": gate}
 
 
-def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any], engine: "Engine") -> dict[str, Any]:
+def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
-    version = digest(asdict(reading))
-    signs = {file.name: {"size": file.size, "changed": file.changed, "version": version} for file in files}
-    found = {name: known[name] for name, sign in signs.items() if sign.items() <= known.get(name, {}).items()}
-    stale = [file for file in files if file.name not in found]
-    here = sum(file.size for file in stale) < LITTLE
-    new = [divide(file, reading) for file in stale] if here else engine.divided(stale, reading)
-    made = {file.name: [block.to_json() for block in blocks] for file, blocks in zip(stale, new, strict=True)}
-    return {name: found.get(name) or {**sign, "blocks": made[name]} for name, sign in signs.items()}
+    found = {}
+    for file in files:
+        sign = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}
+        found[file.name] = known.get(file.name, {})
+        if not sign.items() <= found[file.name].items():
+            found[file.name] = {**sign, "blocks": [block.to_json() for block in divide(file, reading)]}
+    return found
 
 
 def blocks_in(files: Mapping[str, Any]) -> list[Block]:
@@ -195,62 +193,37 @@ def blocks_in(files: Mapping[str, Any]) -> list[Block]:
     return [Block(**block) for file in files.values() for block in file["blocks"]]
 
 
-class Engine(contextlib.ExitStack):
-    """Runs stages on a Ray cluster, joined or started by the first that needs it; what was started ends with the block."""
+def extracted_on(cluster: Cluster, work: Work, collection: Collection) -> Iterator[dict[str, Any]]:
+    """Yield the facts about blocks as they are finished on Ray; whatever dies is tried again, as is Ray Data's way."""
+    with connected(cluster):
+        from ray import data
 
-    def __init__(self, cluster: Cluster):
-        super().__init__()
-        self.cluster = cluster
-
-    @functools.cached_property
-    def data(self) -> Any:
-        """Ray Data, connected to the cluster."""
-        self.enter_context(connected(self.cluster))
-        import ray.data
-
-        context = ray.data.DataContext.get_current()
+        context = data.DataContext.get_current()
         context.enable_progress_bars = False
         context.target_max_block_size = BETWEEN
         context.target_min_block_size = 1
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
-        return ray.data
-
-    def divided(self, files: Sequence[TextFile], reading: Reading) -> list[list[Block]]:
-        """Divide files into blocks, each in a process of the cluster."""
-        import ray
-
-        assert self.data
-        remote = ray.remote(num_cpus=1, max_retries=-1)(divide)
-        with _plainly():
-            return ray.get([remote.remote(file, reading) for file in files])
-
-    def extracted(self, work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the facts about blocks as they are finished."""
-        from ray.data import ActorPoolStrategy
-
-        gpus, models, write = self.cluster.gpus, collection.models, {"target": collection.target, "settings": settings}
+        stage = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
+        models, ending = collection.models, {"target": collection.target, "settings": collection.settings}
+        workers = data.ActorPoolStrategy(size=cluster.workers, **AHEAD)
         rows = [row for task in work for row in pipeline.packed(*task).to_pylist()]
-        found = self.data.from_items(rows, override_num_blocks=len(rows))
-        found = self._stage(found, pipeline.read, LIGHT, fn_kwargs={"reading": collection.reading})
-        workers = {"compute": ActorPoolStrategy(size=self.cluster.workers, **AHEAD), "num_gpus": gpus or None}
-        if not gpus:
-            extract = pipeline.ExtractAndWrite
-            found = self._stage(found, extract, BUSY, fn_constructor_args=(models, *write.values()), **workers)
+        found = data.from_items(rows, override_num_blocks=len(rows))
+        found = found.map_batches(pipeline.read, fn_kwargs={"reading": collection.reading}, num_cpus=LIGHT, **stage)
+        if not cluster.gpus:
+            given = (models, *ending.values())
+            found = found.map_batches(
+                pipeline.ExtractAndWrite, fn_constructor_args=given, compute=workers, num_cpus=BUSY, **stage
+            )
         else:
+            given = {"fn_constructor_args": (models,), "num_cpus": BUSY, **stage}
             if models.first:
-                several = ActorPoolStrategy(min_size=1, max_size=self.cluster.tokenisers, **AHEAD)
-                found = self._stage(found, pipeline.Tokenise, BUSY, fn_constructor_args=(models,), compute=several)
-            found = self._stage(found, pipeline.Extract, BUSY, fn_constructor_args=(models,), **workers)
-            found = self._stage(found, pipeline.write, LIGHT, fn_kwargs=write)
+                several = data.ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, **AHEAD)
+                found = found.map_batches(pipeline.Tokenise, compute=several, **given)
+            found = found.map_batches(pipeline.Extract, compute=workers, num_gpus=cluster.gpus, **given)
+            found = found.map_batches(pipeline.write, fn_kwargs=ending, num_cpus=LIGHT, **stage)
         with _plainly():
             for batch in found.iter_batches(batch_size=1, batch_format="pyarrow"):
                 yield from (facts for (facts,) in pipeline.unpacked(batch))
-
-    def _stage(self, found: Any, work: Any, cpus: float, **options: Any) -> Any:
-        """Let ``work`` make of each block the next one; whatever dies is tried again, as is Ray Data's way."""
-        return found.map_batches(
-            work, num_cpus=cpus, batch_format="pyarrow", batch_size=1, zero_copy_batch=True, **options
-        )
 
 
 @contextlib.contextmanager

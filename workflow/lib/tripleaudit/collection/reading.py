@@ -126,7 +126,7 @@ class Sentences:
     """
 
     def __init__(self, block: Block, reading: Reading):
-        self.block, self.reading = block, reading
+        self.block, self.kind, self.reading = block, kind(block.file), reading
         self.counts: Counter[str] = Counter(lines=0, empty=0, broken=0, too_long=0)
         self.lines: list[Line] = []
 
@@ -141,7 +141,7 @@ class Sentences:
         name, text, state, why = None, None, "too_long", f"longer than {most} characters"
         try:
             if row is not None:
-                name, text = _content(row, kind(self.block.file), number, self.reading)
+                name, text = _content(row, self.kind, number, self.reading)
         except ValueError as error:
             if not self.reading.skip:
                 raise UserError(f"{self.block.file} line {number}: {error}") from error
