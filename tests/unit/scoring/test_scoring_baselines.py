@@ -4,7 +4,6 @@ import itertools
 import json
 import re
 from collections import Counter, defaultdict
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +12,6 @@ from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
-from tripleaudit.scoring import baselines
 from tripleaudit.scoring.baselines import BASELINES, write_predictions
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import micro
@@ -81,20 +79,6 @@ def test_files_have_the_form_of_predictions_and_of_decisions(tmp_path):
     assert [row for _, row in read_jsonl(out)] == [{"id": TRAIN[0].id, "score": 1.0}, {"id": "none", "score": 1.0}]
     with pytest.raises(UserError, match="unknown baseline 'memory'"):
         write_predictions("memory", train, test, out)
-
-
-def test_the_sidecar_has_the_seconds_it_took(tmp_path, monkeypatch):
-    clock = iter((10.0, 12.34567))
-    monkeypatch.setattr(baselines, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    save_sentences(tmp_path / "some.jsonl", TRAIN)
-    write_predictions("nothing", tmp_path / "some.jsonl", tmp_path / "some.jsonl", tmp_path / "out.jsonl")
-    took = json.loads((tmp_path / "out.jsonl.provenance.json").read_text())
-    assert (took["seconds"], took["sentences"], took["device"]) == (2.346, len(TRAIN), "cpu")
-
-
-def test_baselines_stand_in_one_order():
-    assert list(BASELINES) == ["memorise", "nothing", "always-yes"]
-    assert [name for name, spec in BASELINES.items() if spec.classifier] == ["always-yes"]
 
 
 def test_memorising_webnlg_as_a_plain_count_has_it(real_data):

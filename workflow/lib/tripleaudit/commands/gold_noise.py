@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
 
     from tripleaudit.corpora.model import Sentence
     from tripleaudit.errors import UserError
-    from tripleaudit.scoring.gold_noise import corrected, disagreements, drawn, read_labels, to_json, write_items
+    from tripleaudit.scoring.gold_noise import corrected, disagreements, drawn, read_labels, write_items
     from tripleaudit.scoring.sides import load_side
     from tripleaudit.systems.queries import Query
     from tripleaudit.systems.stored import answer
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     labels, left = read_labels(args.labels)
     rows = corrected(found, labels, args.seed)
     if args.json:
-        print(json.dumps({"judged": len(labels), "left_out": left, "systems": to_json(rows)}, indent=2))
+        print(json.dumps({"judged": len(labels), "left_out": left, "systems": [vars(row) for row in rows]}, indent=2))
         return
     print(f"{len(labels)} judged" + "".join(f", {count} rows {reason}" for reason, count in left.items()))
     for row in rows:

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
             stream.write(text)
     shown = {
         "relations": {one.name: one.guess for one in found if one.guess},
-        "names": [one.to_json() for one in found],
+        "names": [vars(one) for one in found],
     }
     print(json.dumps(shown, ensure_ascii=False, indent=2) if args.json else text, end="\n" if args.json else "")
     return 0

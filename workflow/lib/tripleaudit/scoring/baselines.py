@@ -14,21 +14,17 @@ They are deterministic: they have no seed, and no interval over runs.
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError, hint
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.protocols.types import Strings, distinct_triples
-
-
-def _nothing(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[tuple[Triple, ...]]:
-    yield from (() for _ in test)
 
 
 def _memorised(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[tuple[Triple, ...]]:
@@ -39,10 +35,6 @@ def _memorised(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[
         pairs = [frozenset((one, other)) for one in found for other in found if one <= other]
         known = [likeliest[pair] for pair in pairs if pair in likeliest]
         yield tuple(Triple(found[subject], relation, found[object_]) for subject, relation, object_ in known)
-
-
-def _always_yes(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[float]:
-    yield from (1.0 for _ in test)
 
 
 def most_frequent(train: Iterable[Sentence]) -> dict[frozenset[str], Strings]:
@@ -75,12 +67,11 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     said = list(spec.predict(load_sentences(train), sentences))
     took = {"seconds": round(time.monotonic() - start, 3), "sentences": len(sentences), "device": "cpu"}
     write_json(f"{out}.provenance.json", {**took, "peak_mb": memory.peak_mb()})
-    rows: Iterable[dict[str, Any]]
+    pairs = zip(sentences, said, strict=True)
     if spec.classifier:
-        rows = ({"id": sentence.id, "score": score} for sentence, score in zip(sentences, said, strict=True))
+        write_jsonl(out, ({"id": sentence.id, "score": score} for sentence, score in pairs))
     else:
-        rows = (Sentence(one.id, one.text, each).to_json() for one, each in zip(sentences, said, strict=True))
-    write_jsonl(out, rows)
+        save_sentences(out, [replace(sentence, triples=triples) for sentence, triples in pairs])
 
 
 @dataclass(frozen=True)
@@ -108,8 +99,11 @@ BASELINES = {
         "Memorised triples: no training. Of every two entity strings that a training triple joins, its most frequent "
         "triple is predicted wherever a sentence has both.",
     ),
-    "nothing": Baseline("Nothing", _nothing, "Nothing: no triple is ever extracted."),
+    "nothing": Baseline("Nothing", lambda train, test: [()] * len(test), "Nothing: no triple is ever extracted."),
     "always-yes": Baseline(
-        "Always yes", _always_yes, "Always yes: every sentence is said to have triples.", classifier=True
+        "Always yes",
+        lambda train, test: [1.0] * len(test),
+        "Always yes: every sentence is said to have triples.",
+        classifier=True,
     ),
 }

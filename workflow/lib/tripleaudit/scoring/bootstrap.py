@@ -20,6 +20,8 @@ SHARED: Final = 0.5
 """Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
 go together, and all of it would call equal systems different too often (docs/methods.md)."""
 _CELLS_AT_ONCE = 4_000_000
+_TAIL = (1 - LEVEL) / 2
+_Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +38,11 @@ def scores_of(sums: np.ndarray) -> np.ndarray:
     A zero denominator gives 0, as :class:`tripleaudit.scoring.metrics.Micro` says.
     """
     correct, predicted, gold = (sums[..., column].astype(np.float64) for column in range(3))
-    return np.stack(
-        [
-            correct / np.maximum(predicted, 1),
-            correct / np.maximum(gold, 1),
-            2 * correct / np.maximum(predicted + gold, 1),
-        ],
-        axis=-1,
-    )
+    parts = (correct, predicted), (correct, gold), (2 * correct, predicted + gold)
+    return np.stack([part / np.maximum(whole, 1) for part, whole in parts], axis=-1)
 
 
-def intervals(
-    counts: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
-) -> dict[str, Interval] | None:
+def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0) -> dict[str, Interval] | None:
     """Return the intervals of precision, recall and F1.
 
     One run: the percentile bootstrap over sentences, about this trained model. Several runs (seeds) on the same
@@ -62,7 +56,6 @@ def intervals(
     Args:
         counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
         replicates: number of resamples.
-        level: probability mass between the two percentiles.
         seed: of the resampling; the order of the sentences plays no part.
 
     Returns:
@@ -74,16 +67,14 @@ def intervals(
     counts = by_run(counts)
     whole = scores_of(counts.sum(axis=0))
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
-    bounds, value = _bounds(samples, level), whole.mean(axis=0)
+    values = whole.mean(axis=0).tolist()
     return {
-        name: bound if 0 < bound.low < bound.high < 1 else _inside(bound, float(value[i]), len(counts), level)
-        for i, (name, bound) in enumerate(zip(METRICS, bounds, strict=True))
+        name: bound if 0 < bound.low < bound.high < 1 else _inside(bound, value, len(counts))
+        for name, bound, value in zip(METRICS, _bounds(samples), values, strict=True)
     }
 
 
-def rate_interval(
-    predicted: np.ndarray, *, replicates: int = REPLICATES, level: float = LEVEL, seed: int = 0
-) -> Interval | None:
+def rate_interval(predicted: np.ndarray) -> Interval | None:
     """Return the interval of the number of triples predicted for a sentence.
 
     Args:
@@ -91,19 +82,19 @@ def rate_interval(
             :func:`intervals`. Where none is predicted at all, the upper bound is Wilson's for the share of sentences.
 
     Returns:
-        ``None`` where there are fewer than :data:`FEWEST` sentences or no resample.
+        ``None`` where there are fewer than :data:`FEWEST` sentences.
     """
     count, runs = predicted.shape
-    if count < FEWEST or not replicates:
+    if count < FEWEST:
         return None
     if not predicted.any():
-        return _inside(Interval(0.0, 0.0), 0.0, count, level)
-    random = np.random.default_rng(seed)
+        return _inside(Interval(0.0, 0.0), 0.0, count)
+    random = np.random.default_rng(0)
     rows, times = np.unique(predicted, axis=0, return_counts=True)
-    samples = (random.multinomial(count, times / count, size=replicates) @ rows / count).mean(axis=1)
+    samples = (random.multinomial(count, times / count, size=REPLICATES) @ rows / count).mean(axis=1)
     if runs > 1:
-        samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), replicates), 0)
-    return _bounds(samples[:, None], level)[0]
+        samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), REPLICATES), 0)
+    return _bounds(samples[:, None])[0]
 
 
 def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray:
@@ -128,7 +119,6 @@ def difference_intervals(
     *,
     paired: bool = True,
     replicates: int = REPLICATES,
-    level: float = LEVEL,
     seed: int = 0,
     shared: bool = False,
 ) -> dict[str, Interval] | None:
@@ -142,7 +132,7 @@ def difference_intervals(
     Args:
         first, second: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
         paired: whether both are about the same sentences, in the same order.
-        replicates, level, seed: as of :func:`intervals`.
+        replicates, seed: as of :func:`intervals`.
         shared: whether the runs of both, one by one, share a seed (:func:`luck_of_runs`).
 
     Returns:
@@ -166,13 +156,13 @@ def difference_intervals(
     before, after = (scores_of(side.sum(axis=0)) for side in sides)
     if freedom := len(before) + len(after) - 2:
         samples += np.sqrt(luck_of_runs(before, after, shared)) * random.standard_t(freedom, size=(replicates, 1))
-    found = dict(zip(METRICS, _bounds(samples, level, -1, 1), strict=True))
+    found = dict(zip(METRICS, _bounds(samples, -1, 1), strict=True))
     if turned:
         found = {name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()}  # no -0.0
     for place, name in enumerate(METRICS if not paired else ()):
         if min(len(np.unique(side[:, place])) for side in drawn) == 1:
             one, other = (float(side[:, place].mean()) for side in (before, after))
-            found[name] = _of_wilson(one, other, len(first), len(second), level)
+            found[name] = _of_wilson(one, other, len(first), len(second))
     return found
 
 
@@ -191,19 +181,15 @@ def _luck(random: np.random.Generator, values: np.ndarray, replicates: int) -> n
     return values.std(axis=0, ddof=1) * luck
 
 
-def _bounds(samples: np.ndarray, level: float, least: float = -math.inf, most: float = math.inf) -> list[Interval]:
+def _bounds(samples: np.ndarray, least: float = -math.inf, most: float = math.inf) -> list[Interval]:
     """Return the percentile interval of each column of ``[replicates, columns]``."""
-    tail = (1 - level) / 2
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(least, most)
+    low, high = np.quantile(samples, [_TAIL, 1 - _TAIL], axis=0).clip(least, most)
     return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def _of_wilson(first: float, second: float, before: int, after: int, level: float) -> Interval:
+def _of_wilson(first: float, second: float, before: int, after: int) -> Interval:
     """The interval of a difference from Wilson's intervals of both sides, as independent errors add up."""
-    one, other = (
-        _inside(Interval(value, value), value, sentences, level)
-        for value, sentences in ((first, before), (second, after))
-    )
+    one, other = _inside(Interval(first, first), first, before), _inside(Interval(second, second), second, after)
     change = second - first
     low = change - math.hypot(second - other.low, one.high - first)
     return Interval(max(-1.0, low), min(1.0, change + math.hypot(other.high - second, first - one.low)))
@@ -228,11 +214,11 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
     return samples
 
 
-def _inside(bound: Interval, value: float, sentences: int, level: float) -> Interval:
+def _inside(bound: Interval, value: float, sentences: int) -> Interval:
     """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = (value + z * z / (2 * sentences)) / (1 + z * z / sentences)
-    half = z / (1 + z * z / sentences) * math.sqrt(value * (1 - value) / sentences + z * z / (4 * sentences**2))
+    z, whole = _Z, 1 + _Z * _Z / sentences
+    middle = (value + z * z / (2 * sentences)) / whole
+    half = z / whole * math.sqrt(value * (1 - value) / sentences + z * z / (4 * sentences**2))
     low = bound.low if bound.low > 0 else middle - half
     high = bound.high if bound.high < 1 else middle + half
     if bound.low == bound.high:  # nothing varied

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 
@@ -50,20 +51,14 @@ class SentenceCounts:
 
     def save(self, path: str | Path) -> None:
         """Write the file, atomically."""
-        known = any(self.names)
-        header = [
-            "id",
-            "stratum",
-            *[NAMES] * known,
-            *(f"{matching}:{column}" for matching in self.counts for column in COLUMNS),
-        ]
+        names = [[name or ""] for name in self.names] if any(self.names) else [[]] * len(self.ids)
+        rules = [f"{matching}:{column}" for matching in self.counts for column in COLUMNS]
         table = np.concatenate(list(self.counts.values()), axis=1).tolist() if self.counts else [[]] * len(self.ids)
         with atomic_write(path) as stream:
             first = {**self.keys, **({REASONS: list(self.reasons)} if self.reasons else {})}
             stream.write("# " + json.dumps(first, ensure_ascii=True, sort_keys=True) + "\n")
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(header)
-            names = [[name or ""] for name in self.names] if known else [[]] * len(self.ids)
+            writer.writerow(["id", "stratum", *[NAMES] * any(self.names), *rules])
             for id_, stratum, name, numbers in zip(self.ids, self.strata, names, table, strict=True):
                 writer.writerow([id_, stratum or "", *name, *numbers])
 
@@ -75,24 +70,18 @@ def load_counts(path: str | Path) -> SentenceCounts:
         UserError: the file is missing or is something else.
     """
     with open_text(path) as stream:
+        keys = _first_line(stream, path)
         try:
-            first = stream.readline()
-            keys = json.loads(first.removeprefix("# "))
-            reader = csv.reader(stream)
-            header = next(reader)
+            header, *rows = csv.reader(stream)
             first = 3 if NAMES in header[2:3] else 2
             names = list(dict.fromkeys(name.rsplit(":", 1)[0] for name in header[first:]))
-            rows = list(reader)
-            ids = [row[0] for row in rows]
-            strata = [row[1] or None for row in rows]
-            held = [row[2] or None for row in rows] if first == 3 else []
             table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
-        except (ValueError, IndexError, StopIteration) as error:
+            strata, *held = ([row[column] or None for row in rows] for column in range(1, first))
+        except (ValueError, IndexError) as error:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
-    if not isinstance(keys, dict):
-        raise UserError(f"{path}: not a file of per-sentence counts (no keys in the first line)")
     reasons = keys.pop(REASONS, ())
-    return SentenceCounts(keys, ids, strata, {name: table[:, index] for index, name in enumerate(names)}, reasons, held)
+    counts = {name: table[:, index] for index, name in enumerate(names)}
+    return SentenceCounts(keys, [row[0] for row in rows], strata, counts, reasons, *held)
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
@@ -102,8 +91,11 @@ def read_keys(path: str | Path) -> dict[str, str]:
         UserError: the file is missing or is something else.
     """
     with open_text(path) as stream:
-        try:
-            found = dict(json.loads(stream.readline().removeprefix("# ")))
-            return {name: value for name, value in found.items() if name != REASONS}
-        except ValueError as error:
-            raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
+        return {name: value for name, value in _first_line(stream, path).items() if name != REASONS}
+
+
+def _first_line(stream: IO[str], path: str | Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(stream.readline().removeprefix("# ")))
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error

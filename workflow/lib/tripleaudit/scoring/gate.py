@@ -8,48 +8,46 @@ rejected one keeps none of its predicted triples.
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
+from pydantic import Field
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl
+from tripleaudit.fields import read_rows
 
 PUNCTUATION: Final = ".,;:!?()[]\"'“”‘’`"
 THRESHOLD: Final = 0.5  # a sentence is let through above it, strictly
 
 
-def load_decisions(path: str | Path) -> dict[str, float]:
-    """Read the classifier's score of each sentence, by id.
+@dataclass(frozen=True)
+class Decision:
+    """A line of a decision file."""
+
+    id: str
+    score: Annotated[float, Field(ge=0, le=1)]
+    clue: str = ""
+
+
+def load_decisions(path: str | Path) -> dict[str, Decision]:
+    """Read the classifier's decision about each sentence, by id.
 
     Raises:
-        UserError: the file is missing, a line has no id or no score in [0, 1], or an id repeats (file and line).
+        UserError: the file is missing, a line has no id or no score in [0, 1], or an id repeats.
     """
-    scores: dict[str, float] = {}
-    for number, row in read_jsonl(path):
-        where = f"{path} line {number}"
-        if not isinstance(row, dict) or "id" not in row:
-            raise UserError(f"{where}: expected an object with 'id' and 'score'")
-        score = row.get("score")
-        if not isinstance(score, int | float) or isinstance(score, bool) or not 0 <= score <= 1:
-            raise UserError(f"{where}: 'score' is {score!r}, expected a number from 0 to 1")
-        id_ = str(row["id"])
-        if id_ in scores:
-            raise UserError(f"{where}: the id {id_!r} occurs twice")
-        scores[id_] = float(score)
-    return scores
-
-
-def load_clues(path: str | Path) -> dict[str, str]:
-    """Read the clue word of each sentence, by id; sentences without one are left out."""
-    return {str(row["id"]): str(row["clue"]) for _, row in read_jsonl(path) if row.get("clue")}
+    rows = read_rows(path, Decision)
+    decisions = {row.id: row for row in rows}
+    if len(decisions) < len(rows):
+        twice = next(id_ for id_, count in Counter(row.id for row in rows).items() if count > 1)
+        raise UserError(f"{path}: the id {twice!r} occurs twice")
+    return decisions
 
 
 def clue_words(
-    gold: Sequence[Sentence], scores: np.ndarray, clues: Mapping[str, str], threshold: float = THRESHOLD
+    gold: Sequence[Sentence], decisions: Mapping[str, Decision], threshold: float = THRESHOLD
 ) -> dict[str, dict[str, list[int]]]:
     """Count clue words, in lower case, of the sentences that are let through and of those that are not.
 
@@ -57,29 +55,21 @@ def clue_words(
         ``passed`` and ``rejected``: word -> how many sentences it decided, how many of these have triples, and in how
         many it is part of a gold entity's name; the most frequent first.
     """
-    found: dict[str, dict[str, Counter]] = {name: {} for name in ("passed", "rejected")}
-    for sentence, score in zip(gold, scores, strict=True):
-        word = clues.get(sentence.id, "").lower()
-        if not word:
-            continue
-        names = {
-            part.strip(PUNCTUATION).lower()
-            for t in sentence.triples
-            for s in (t.subject, t.object)
-            for part in s.text.split()
-        }
-        counts = found["passed" if score > threshold else "rejected"].setdefault(word, Counter())
-        counts.update(sentences=1, positive=bool(sentence.triples), named=word in names)
+    found: dict[str, dict[str, np.ndarray]] = {"passed": {}, "rejected": {}}
+    for sentence in gold:
+        decision = decisions[sentence.id]
+        if word := decision.clue.lower():
+            names = [part for t in sentence.triples for s in (t.subject, t.object) for part in s.text.split()]
+            named = word in {part.strip(PUNCTUATION).lower() for part in names}
+            side = found["passed" if decision.score > threshold else "rejected"]
+            side[word] = side.get(word, 0) + np.array([1, bool(sentence.triples), named])
     return {
-        side: {
-            word: [counts[name] for name in ("sentences", "positive", "named")]
-            for word, counts in sorted(words.items(), key=lambda item: (-item[1]["sentences"], item[0]))
-        }
+        side: {word: counts.tolist() for word, counts in sorted(words.items(), key=lambda item: (-item[1][0], item[0]))}
         for side, words in found.items()
     }
 
 
-def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, float]) -> np.ndarray:
+def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, Decision]) -> np.ndarray:
     """Return the classifier's scores ``[sentences]`` in the sentences' order.
 
     Raises:
@@ -91,18 +81,15 @@ def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, float]) ->
             f"{len(missing)} of {len(sentences)} sentences have no decision of the classifier (first: id "
             f"{missing[0]!r}); expected decisions for the same test set"
         )
-    return np.array([decisions[sentence.id] for sentence in sentences], dtype=np.float64)
+    return np.array([decisions[sentence.id].score for sentence in sentences], dtype=np.float64)
 
 
 def passed(
-    predictions: Sequence[Sentence], decisions: Mapping[str, float], threshold: float = THRESHOLD
+    predictions: Sequence[Sentence], decisions: Mapping[str, Decision], threshold: float = THRESHOLD
 ) -> list[Sentence]:
     """Return the predictions of two-step extraction: empty where the classifier rejects the sentence."""
     accepted = scores_for(predictions, decisions) > threshold
-    return [
-        sentence if let_through else replace(sentence, triples=())
-        for sentence, let_through in zip(predictions, accepted, strict=True)
-    ]
+    return [each if yes else replace(each, triples=()) for each, yes in zip(predictions, accepted, strict=True)]
 
 
 def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD) -> np.ndarray:
@@ -142,11 +129,12 @@ def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points:
     chosen = np.arange(len(last))
     if len(last) > points:
         chosen = np.unique([*chosen[:: math.ceil(len(last) / points)], len(last) - 1])
-    names = ("score", "precision", "recall")
-    rows = zip(*(column[chosen].tolist() for column in (ranked[last], precision, recall)), strict=True)
+    columns = np.stack([ranked[last], precision, recall], axis=1)[chosen].tolist()
     return {
         "average_precision": average,
         "positives": positives,
         "sentences": len(has),
-        "points": [{name: round(value, 6) for name, value in zip(names, row, strict=True)} for row in rows],
+        "points": [
+            dict(zip(("score", "precision", "recall"), (round(v, 6) for v in row), strict=True)) for row in columns
+        ],
     }

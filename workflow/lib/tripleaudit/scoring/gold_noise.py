@@ -8,6 +8,7 @@ neither gold nor any of the systems has stay unknown; with them, a corrected rec
 
 import csv
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ VIEW: Final = f"""<View>
 {"".join(f'    <Choice value="{label}"/>' + chr(10) for label in LABELS)}  </Choices>
 </View>
 """
+LEFT: Final = {"": "without a label", "cancelled": "cancelled"}
 DRAWS: Final = 20_000
 
 
@@ -60,7 +62,7 @@ class Disagreements:
     @property
     def missed(self) -> list[Item]:
         """Gold triples that some system misses, in a fixed order."""
-        return sorted(item for item in self.gold if any(item not in found for found in self.systems.values()))
+        return sorted(self.gold - frozenset.intersection(*self.systems.values()))
 
     @property
     def added(self) -> list[Item]:
@@ -70,13 +72,11 @@ class Disagreements:
 
 def disagreements(gold: Sequence[Sentence], systems: Mapping[str, Sequence[Sentence]]) -> Disagreements:
     """Return what gold sentences and the same sentences by systems disagree on."""
-    return Disagreements(
-        _items(gold), {name: _items(each) for name, each in systems.items()}, {each.id: each.text for each in gold}
+    right, *found = (
+        frozenset(Item(each.id, *triple.strings) for each in sentences for triple in each.triples)
+        for sentences in (gold, *systems.values())
     )
-
-
-def _items(sentences: Sequence[Sentence]) -> frozenset[Item]:
-    return frozenset(Item(each.id, *triple.strings) for each in sentences for triple in each.triples)
+    return Disagreements(right, dict(zip(systems, found, strict=True)), {each.id: each.text for each in gold})
 
 
 def drawn(found: Disagreements, size: int, seed: int) -> list[Item]:
@@ -121,18 +121,17 @@ def read_labels(path: str | Path) -> tuple[dict[Item, str], dict[str, int]]:
         UserError: a row has another form or label, or an item has two labels.
     """
     labels: dict[Item, str] = {}
-    left = dict.fromkeys(("without a label", "cancelled"), 0)
+    left: Counter[str] = Counter()
     for where, item, label in _tasks(path) if first_character(path) == "[" else _rows(path):
-        if label in ("", "cancelled"):
-            left["cancelled" if label else "without a label"] += 1
-            continue
-        if label not in LABELS:
+        if label in LEFT:
+            left[LEFT[label]] += 1
+        elif label not in LABELS:
             raise UserError(f"{where}: the label is {label!r}, expected one of {', '.join(LABELS)}")
-        if labels.setdefault(item, label) != label:
+        elif labels.setdefault(item, label) != label:
             raise UserError(f"{where}: {' ; '.join(item[1:])} of sentence {item.id!r} has two labels; expected one")
     if not labels:
         raise UserError(f"{path}: no row has a label, expected {', '.join(LABELS)} in the column 'label'")
-    return labels, {reason: count for reason, count in left.items() if count}
+    return labels, dict(left)
 
 
 def _rows(path: str | Path) -> Iterator[tuple[str, Item, str]]:
@@ -191,7 +190,7 @@ class Corrected:
     recall: float
     corrected_precision: Bounds
     corrected_recall: Bounds
-    judged: Mapping[str, tuple[int, int, int]]
+    judged: Mapping[str, tuple[int, ...]]
 
 
 def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -> list[Corrected]:
@@ -205,49 +204,45 @@ def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -
         UserError: a judged item is none of the disagreements, or a kind of a system has none that was judged.
     """
     missed, added = frozenset(found.missed), frozenset(found.added)
-    for item in labels:
-        if item not in missed and item not in added:
-            raise UserError(
-                f"{' ; '.join(item[1:])} of sentence {item.id!r} was judged, but gold and systems do not disagree on "
-                "it; expected the files that the sample was drawn from"
-            )
+    known = missed | added
+    if others := [item for item in labels if item not in known]:
+        raise UserError(
+            f"{' ; '.join(others[0][1:])} of sentence {others[0].id!r} was judged, but gold and systems do not "
+            "disagree on it; expected the files that the sample was drawn from"
+        )
     result = []
     for name, own in sorted(found.systems.items()):
         kinds = {"missed": found.gold - own, "added": own - found.gold, "others": added - own}
-        judged = {kind: _counted(items, labels) for kind, items in kinds.items()}
+        said = {
+            kind: Counter(label for item, label in labels.items() if item in items) for kind, items in kinds.items()
+        }
         for kind in ("missed", "added"):
-            if kinds[kind] and not sum(judged[kind]):
+            if kinds[kind] and not said[kind]:
                 raise UserError(f"{name}: none of its {len(kinds[kind])} triples of the kind '{kind}' was judged")
-        sizes = {kind: len(items) for kind, items in kinds.items()}
-        agreed = len(own & found.gold)
+        sizes, agreed = {kind: len(items) for kind, items in kinds.items()}, len(own & found.gold)
         # unsure: an added triple that is right helps, a missed gold triple or another system's that is right hurts
-        (p_least, r_least), (p_most, r_most) = (
-            _scores(np.random.default_rng(seed), agreed, sizes, judged, helps) for helps in (False, True)
-        )
+        least, most = (_scores(np.random.default_rng(seed), agreed, sizes, said, helps) for helps in (False, True))
+        judged = {kind: tuple(said[kind][label] for label in LABELS) for kind in ("missed", "added")}
         plain = agreed / max(len(own), 1), agreed / max(len(found.gold), 1)
-        counts = {kind: judged[kind] for kind in ("missed", "added")}
-        result.append(Corrected(name, *plain, _bounds(p_least, p_most), _bounds(r_least, r_most), counts))
+        result.append(Corrected(name, *plain, *map(_bounds, least, most), judged))
     return result
-
-
-def _counted(items: frozenset[Item], labels: Mapping[Item, str]) -> tuple[int, int, int]:
-    said = [label for item, label in labels.items() if item in items]
-    right, wrong, unsure = (said.count(label) for label in LABELS)
-    return right, wrong, unsure
 
 
 def _scores(
     chance: np.random.Generator,
     agreed: int,
     sizes: Mapping[str, int],
-    judged: Mapping[str, tuple[int, int, int]],
+    said: Mapping[str, Mapping[str, int]],
     helps: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return corrected precision and recall ``[1 + draws]``; the first of each is that of the shares themselves."""
     share = {}
-    for kind, (right, wrong, unsure) in judged.items():
-        as_right = helps == (kind == "added")
-        right, wrong = (right + unsure, wrong) if as_right else (right, wrong + unsure)
+    for kind, labels in said.items():
+        right, wrong = labels["yes"], labels["no"]
+        if helps == (kind == "added"):
+            right += labels["unsure"]
+        else:
+            wrong += labels["unsure"]
         plain = right / (right + wrong) if right + wrong else 0.5
         share[kind] = np.concatenate([[plain], chance.beta(right + 0.5, wrong + 0.5, DRAWS)]) * sizes[kind]
     true = agreed + share["added"]
@@ -258,8 +253,3 @@ def _scores(
 def _bounds(least: np.ndarray, most: np.ndarray) -> Bounds:
     low, high = float(np.quantile(least[1:], 0.025)), float(np.quantile(most[1:], 0.975))
     return Bounds(float(least[0]), float(most[0]), low, high)
-
-
-def to_json(rows: Sequence[Corrected]) -> list[dict[str, Any]]:
-    """Return rows as JSON values."""
-    return [vars(row) for row in rows]

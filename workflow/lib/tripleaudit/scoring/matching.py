@@ -21,84 +21,65 @@ from tripleaudit.descriptors import MATCHINGS, MatchingRule
 from tripleaudit.errors import UserError
 
 
-def _string(span: Span) -> Hashable:
-    return span.text
-
-
-def _place(span: Span) -> Hashable:
-    # An entity that is not in the text stays itself: it is gold that nobody finds by its place.
+def _offsets(span: Span) -> Hashable:
+    # An entity that is not in the text stays itself: it is gold that nobody finds by its offsets.
     return (span.start, span.end) if span.located else span.text
-
-
-def _typed_place(span: Span) -> Hashable:
-    return _place(span), span.type
-
-
-def _first_word(span: Span) -> Hashable:
-    return next(iter(span.text.split()), "")
 
 
 def _bare(span: Span) -> Hashable:
     return bare(span.text)
 
 
-def _no_relation(name: str) -> str:
-    return ""
-
-
-def _last_word(span: Span) -> Hashable:
-    words = span.text.split()
-    return words[-1] if words else ""
-
-
-EXACT_STRING = MatchingRule(
-    name="exact-string",
-    order=0,
-    reduce=_string,
-    note="Exact matching: a triple is correct if subject, relation and object are equal as strings.",
-)
-EXACT_SPAN = MatchingRule(
-    name="exact-span",
-    order=1,
-    reduce=_place,
-    note="Exact span matching (“boundaries” of Taillé et al., 2020): a triple is correct if its relation and both "
-    "character spans are equal.",
-)
-STRICT = MatchingRule(
-    name="strict",
-    order=1.5,
-    reduce=_typed_place,
-    note="Strict matching (Taillé et al., 2020): a triple is correct if its relation, both character spans and the "
-    "types of both entities are equal. An extractor that says no types has no strict score.",
-    typed=True,
-)
-PARTIAL_FIRST = MatchingRule(
-    name="partial-first",
-    order=2,
-    reduce=_first_word,
-    note="Partial matching: entities are compared by their first word, relations exactly.",
-)
-PARTIAL_LAST = MatchingRule(
-    name="partial-last",
-    order=3,
-    reduce=_last_word,
-    note="Partial matching: entities are compared by their last word, relations exactly.",
-)
-NORMALISED = MatchingRule(
-    name="normalised",
-    order=4,
-    reduce=_bare,
-    relation=bare,
-    note="Normalised matching: entities and relations are compared without case, form of Unicode, punctuation, "
-    "underscores and blanks.",
-)
-PAIRS = MatchingRule(
-    name="pairs",
-    order=5,
-    reduce=_bare,
-    relation=_no_relation,
-    note="Pairs: entities are compared as by normalised matching, relations not at all; several triples of one pair "
-    "count once.",
+RULES = (
+    MatchingRule(
+        name="exact-string",
+        order=0,
+        reduce=lambda span: span.text,
+        note="Exact matching: a triple is correct if subject, relation and object are equal as strings.",
+    ),
+    MatchingRule(
+        name="exact-span",
+        order=1,
+        reduce=_offsets,
+        note="Exact span matching (“boundaries” of Taillé et al., 2020): a triple is correct if its relation and both "
+        "character spans are equal.",
+    ),
+    MatchingRule(
+        name="strict",
+        order=1.5,
+        reduce=lambda span: (_offsets(span), span.type),
+        note="Strict matching (Taillé et al., 2020): a triple is correct if its relation, both character spans and the "
+        "types of both entities are equal. An extractor that says no types has no strict score.",
+        typed=True,
+    ),
+    MatchingRule(
+        name="partial-first",
+        order=2,
+        reduce=lambda span: (span.text.split() or [""])[0],
+        note="Partial matching: entities are compared by their first word, relations exactly.",
+    ),
+    MatchingRule(
+        name="partial-last",
+        order=3,
+        reduce=lambda span: (span.text.split() or [""])[-1],
+        note="Partial matching: entities are compared by their last word, relations exactly.",
+    ),
+    MatchingRule(
+        name="normalised",
+        order=4,
+        reduce=_bare,
+        relation=bare,
+        note="Normalised matching: entities and relations are compared without case, form of Unicode, punctuation, "
+        "underscores and blanks.",
+    ),
+    MatchingRule(
+        name="pairs",
+        order=5,
+        reduce=_bare,
+        relation=lambda name: "",
+        note="Pairs: entities are compared as by normalised matching, relations not at all; several triples of one "
+        "pair count once.",
+    ),
 )
 PRIMARY: Final = "exact-string"
 ALIASES: Final = {"exact": PRIMARY, "boundaries": "exact-span"}  # in configurations and on the command line

@@ -7,11 +7,11 @@ predictions join alike, and only what a study or a command names is applied.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.spelling import bare
 from tripleaudit.errors import UserError
@@ -42,9 +42,6 @@ class Proposed:
     support: int
     turned: int
     examples: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "examples": list(self.examples)}
 
 
 def load_map(given: str | Path) -> dict[str, str]:
@@ -85,12 +82,11 @@ def given_map(texts: Iterable[str], option: str = "--relations") -> dict[str, st
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[list[Sentence], int]:
     """Return the sentences with relations as a map says, and how many triples it gave another name."""
-    count = sum(names.get(t.relation, t.relation) != t.relation for each in sentences for t in each.triples)
     found = [
         replace(each, triples=tuple(replace(t, relation=names.get(t.relation, t.relation)) for t in each.triples))
         for each in sentences
     ]
-    return found, count
+    return found, sum(names.get(t.relation, t.relation) != t.relation for each in sentences for t in each.triples)
 
 
 def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[Proposed]:
@@ -107,28 +103,31 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
     straight: dict[str, Counter[str]] = defaultdict(Counter)
     turned: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[str, list[str]] = defaultdict(list)
-    known = sorted({triple.relation for each in gold for triple in each.triples})
+    alike: dict[str, set[str]] = defaultdict(set)
     for right, guess in zip(gold, predictions, strict=True):
         here: dict[tuple[str, str], set[str]] = defaultdict(set)
         for triple in right.triples:
-            here[bare(triple.subject.text), bare(triple.object.text)].add(triple.relation)
+            here[_pair(triple)].add(triple.relation)
+            alike[bare(triple.relation)].add(triple.relation)
         for triple in guess.triples:
-            name, pair = triple.relation, (bare(triple.subject.text), bare(triple.object.text))
-            counts[name] += 1
+            name, pair = triple.relation, _pair(triple)
             there, back = here.get(pair, set()), here.get(pair[::-1], set())
+            counts[name] += 1
             joined[name] += bool(there or back)
             straight[name].update(there)
             turned[name].update(back - there)
-            if len(examples[name]) < SHOWN:
-                examples[name].append(f"({'; '.join(triple.strings)})")
+            examples[name].append(f"({'; '.join(triple.strings)})")
     found = []
     for name in sorted(counts, key=lambda one: (-counts[one], one)):
-        best = (straight[name] + turned[name]).most_common(2)
-        clear = best and best[0][1] >= LEAST and (len(best) == 1 or best[0][1] > best[1][1])
-        alike = [relation for relation in known if bare(relation) == bare(name)]
-        choice = best[0][0] if clear else alike[0] if len(alike) == 1 else ""
-        support = straight[name][choice] + turned[name][choice]
-        found.append(
-            Proposed(name, counts[name], joined[name], choice, support, turned[name][choice], (*examples[name],))
-        )
+        best = [*(straight[name] + turned[name]).most_common(2), ("", 0)]
+        same = alike[bare(name)]
+        guessed = best[0][0] if best[0][1] >= LEAST and best[0][1] > best[1][1] else ""
+        choice = guessed or (next(iter(same)) if len(same) == 1 else "")
+        back_ = turned[name][choice]
+        shown = tuple(examples[name][:SHOWN])
+        found.append(Proposed(name, counts[name], joined[name], choice, straight[name][choice] + back_, back_, shown))
     return found
+
+
+def _pair(triple: Triple) -> tuple[str, str]:
+    return bare(triple.subject.text), bare(triple.object.text)

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json, write_json
@@ -20,6 +22,7 @@ from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenanc
 from tripleaudit.scoring.sides import align
 from tripleaudit.scoring.why import reasons
 
+INPUTS = ("gold", "predictions", "decisions", "train")
 TOTALS = ("correct", "predicted", "gold", "sentences")
 
 
@@ -61,14 +64,11 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
         for stratum in ("all", *(STRATA if has_strata else ())):
             chosen = counts.of(matching, stratum)
             total = micro(chosen)
-            if total.sentences:
-                bounds = intervals(chosen, replicates=replicates, seed=seed) or {}
-                for name in METRICS:
-                    bound = bounds.get(name)
-                    low, high = (bound.low, bound.high) if bound else (None, None)
-                    rows.append(Score(keys, stratum, matching, name, getattr(total, name), low, high))
-            counted = TOTALS if total.sentences else ("sentences",)
-            rows += [Score(keys, stratum, matching, name, getattr(total, name)) for name in counted]
+            bounds = intervals(chosen, replicates=replicates, seed=seed) or {}
+            for name in (*METRICS, *TOTALS) if total.sentences else ("sentences",):
+                bound = bounds.get(name)
+                low, high = (bound.low, bound.high) if bound else (None, None)
+                rows.append(Score(keys, stratum, matching, name, getattr(total, name), low, high))
     return rows
 
 
@@ -104,12 +104,24 @@ class RunFiles:
     report: str | Path = ""
     out_curve: str | Path = ""
 
-    def write(self, rows: list[Score], counts: SentenceCounts, inputs: Iterable[str], settings: dict[str, Any]) -> None:
-        """Write scores, counts and provenance; ``inputs`` names the files that the scores come from."""
+    def write(
+        self,
+        counts: SentenceCounts,
+        resampling: Resampling,
+        settings: Mapping[str, Any],
+        more: Mapping[str, float],
+        of: str = "",
+        inputs: Sequence[str] = INPUTS,
+    ) -> list[Score]:
+        """Write scores, counts and provenance; ``more`` are values of all sentences, under the matching ``of``."""
+        rows = score_rows(counts, **asdict(resampling))
+        rows += [Score(keys_of(counts.keys), "all", of, name, value) for name, value in more.items()]
         counts.save(self.out_counts)
-        given = {name: getattr(self, name) for name in inputs if getattr(self, name)}
-        write_json(sidecar_of(self.out_scores), provenance_of(given, settings))
+        given = {name: path for name in inputs if (path := getattr(self, name))}
+        stated = {"keys": counts.keys, **settings, "bootstrap": asdict(resampling)}
+        write_json(sidecar_of(self.out_scores), provenance_of(given, stated))
         write_scores(self.out_scores, rows)
+        return rows
 
 
 def score_run(
@@ -131,44 +143,27 @@ def score_run(
     """
     report = read_json(files.report) if files.report else {}
     if report.get("failed"):
-        files.write([], SentenceCounts(_named(keys), [], []), ["report"], {})
-        return []
+        return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
     if report and report["asked"] < report["of"]:
         asked = {sentence.id for sentence in guess}
         right = [sentence for sentence in right if sentence.id in asked]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
-    settings: dict[str, Any] = {"keys": _named(keys), "only_with_triples": only_with_triples}
-    passed = {}
+    settings: dict[str, Any] = {"only_with_triples": only_with_triples}
+    passed: dict[str, float] = {}
     if files.decisions:
         decisions = gate.load_decisions(files.decisions)
-        passed = _passed(guess, decisions, threshold, report.get("money_of"))
+        accepted = gate.scores_for(guess, decisions) > threshold
+        passed["let_through"] = float(accepted.sum())
+        if money_of := report.get("money_of"):
+            costs = np.array([money_of.get(sentence.id, 0.0) for sentence in guess])
+            passed |= {"money": sum(costs[accepted].tolist()), "money_ungated": sum(costs.tolist())}
         guess = gate.passed(guess, decisions, threshold)
         settings["threshold"] = threshold
-    settings["bootstrap"] = asdict(resampling)
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)
     if files.report and not files.decisions:
         counts.reasons = reasons(right, guess)
-    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
-    rows += [Score(keys_of(keys), "all", "", name, value) for name, value in passed.items()]
-    files.write(rows, counts, ("gold", "predictions", "decisions", "train"), settings)
-    return rows
-
-
-def _passed(
-    sentences: Sequence[Sentence],
-    decisions: Mapping[str, float],
-    threshold: float,
-    money_of: Mapping[str, float] | None,
-) -> dict[str, float]:
-    """Count the sentences that a classifier lets through, and what answers about them cost, and about all."""
-    accepted = gate.scores_for(sentences, decisions) > threshold
-    found = {"let_through": float(accepted.sum())}
-    if money_of:
-        costs = [money_of.get(sentence.id, 0.0) for sentence in sentences]
-        found |= {"money": sum(one for one, through in zip(costs, accepted, strict=True) if through)}
-        found |= {"money_ungated": sum(costs)}
-    return found
+    return files.write(counts, resampling, settings, passed)
 
 
 def score_classifier(
@@ -181,23 +176,19 @@ def score_classifier(
 
     Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
     """
-    right = load_sentences(files.gold)
-    scores = gate.scores_for(right, gate.load_decisions(files.decisions))
+    right, decisions = load_sentences(files.gold), gate.load_decisions(files.decisions)
+    scores = gate.scores_for(right, decisions)
     table = gate.classification_counts(right, scores, threshold)
     ids = [sentence.id for sentence in right]
     counts = SentenceCounts(_named(keys), ids, [None] * len(right), {CLASSIFICATION: table})
     curve = gate.precision_recall_curve(right, scores)
-    rows = score_rows(counts, replicates=resampling.replicates, seed=resampling.seed)
-    for name, value in (("average_precision", curve["average_precision"]), ("threshold", threshold)):
-        rows.append(Score(keys_of(keys), "all", CLASSIFICATION, name, value))
-    settings = {"keys": _named(keys), "threshold": threshold, "bootstrap": asdict(resampling)}
-    files.write(rows, counts, ("gold", "decisions"), settings)
     if files.out_curve:
         total = micro(table)
         point = {"threshold": threshold, "precision": total.precision, "recall": total.recall, "f1": total.f1}
-        words = gate.clue_words(right, scores, gate.load_clues(files.decisions), threshold)
-        write_json(files.out_curve, {"keys": _named(keys), "operating_point": point, "clues": words, **curve})
-    return rows
+        words = gate.clue_words(right, decisions, threshold)
+        write_json(files.out_curve, {"keys": counts.keys, "operating_point": point, "clues": words, **curve})
+    more = {"average_precision": curve["average_precision"], "threshold": threshold}
+    return files.write(counts, resampling, {"threshold": threshold}, more, CLASSIFICATION)
 
 
 def paired(

@@ -6,6 +6,7 @@ Each hint comes from counting again with one difference forgiven, so that it say
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from tripleaudit.corpora.model import Sentence
@@ -76,15 +77,13 @@ def _differences(
 ) -> tuple[list[str], int]:
     """Return what stands between the two sides, and how many triples most of it costs."""
     right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
-    plain = _correct(right, guess)
+    plain, least = _correct(right, guess), max(1, SHARE * total.gold)
     gains = {text: _correct(_written(right, write), _written(guess, write)) - plain for text, write in FORGIVEN.items()}
     gains[TURNED] = _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
-    for text, (s, r, o) in ORDERS.items():
-        other: list[set[Strings]] = [{(t[s], t[r], t[o]) for t in each} for each in guess]
-        gains[f"if predicted triples were {text}"] = _correct(right, other) - plain
-    least = max(1, SHARE * total.gold)
-    found, said = _relations(right, guess), 0
-    found += _places_and_types(gold, predictions, total, matching, plain)
+    for text, order in ORDERS.items():
+        gains[f"if predicted triples were {text}"] = _correct(right, _written(guess, itemgetter(*order))) - plain
+    found = [*_relations(right, guess), *_offsets_and_types(gold, predictions, total, matching, plain)]
+    said = 0
     for text, gain in gains.items():  # a wider one is said only where it gains more than those before it
         if gain >= least and gain > said:
             found.append(f"{gain} more triples would be correct {text}{_example(right, guess, text)}")
@@ -93,14 +92,14 @@ def _differences(
 
 
 def _strings(sentence: Sentence, matching: str) -> set[Strings]:
-    """Return the triples of a sentence as a rule writes them; of one that compares places, as they are."""
+    """Return the triples of a sentence as a rule writes them; of one that compares offsets, as they are."""
     found = reduced(sentence.triples, matching)
     if all(isinstance(part, str) for triple in found for part in triple):
         return {tuple(map(str, triple)) for triple in found}
     return {triple.strings for triple in sentence.triples}
 
 
-def _places_and_types(
+def _offsets_and_types(
     gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str, plain: int
 ) -> Iterator[str]:
     """Say what a rule costs that compares types of entities, or their offsets, as well as their strings."""
@@ -126,26 +125,21 @@ def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     return ""
 
 
-def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> list[str]:
-    known, named = (Counter(triple[1] for each in side for triple in each) for side in (right, guess))
-    unknown = [name for name in _frequent(named) if name not in known]
-    if len(unknown) < len(named):
-        count = sum(named[name] for name in unknown)
-        if count < SHARE * named.total():
-            return []
-        return [
+def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> Iterator[str]:
+    # equally frequent ones by name, for sets have another order in each process
+    known, named = (Counter(sorted(triple[1] for each in side for triple in each)) for side in (right, guess))
+    unknown = [name for name, _ in named.most_common() if name not in known]
+    count = sum(named[name] for name in unknown)
+    if len(unknown) == len(named):
+        yield (
+            f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
+            f"{_list([name for name, _ in known.most_common()])}; {MAPPED}"
+        )
+    elif count >= SHARE * named.total():
+        yield (
             f"{count} of {named.total()} predicted triples have a relation that the gold never has: {_list(unknown)}; "
             f"{MAPPED}"
-        ]
-    return [
-        f"no predicted relation occurs in the gold: predicted are {_list(unknown)}; the gold has "
-        f"{_list(_frequent(known))}; {MAPPED}"
-    ]
-
-
-def _frequent(counts: Counter[str]) -> list[str]:
-    """Return the most frequent first; equally frequent ones by name, for sets have another order in each process."""
-    return sorted(counts, key=lambda name: (-counts[name], name))
+        )
 
 
 def _list(names: Sequence[str]) -> str:
