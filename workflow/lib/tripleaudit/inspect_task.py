@@ -20,6 +20,7 @@ from tripleaudit.generative.extraction import Call, Extraction
 from tripleaudit.generative.extraction import Task as Question
 from tripleaudit.llm.answers import parse_triples
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import check_matching, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.shipped import shipped
@@ -69,32 +70,20 @@ def predicted(answer: str, sentence: Sentence, relations: Verbaliser) -> Sentenc
 
 
 def _total(name: str) -> Metric:
-    def compute(scores: list[SampleScore]) -> float:
-        counts = np.array([[each.score.metadata[count] for count in COUNTS] for each in scores], dtype=np.int64)
-        return getattr(micro(counts.reshape(-1, 3)), name)
+    """Return a micro score over all sentences, as Inspect computes it from those of each."""
 
-    return compute
+    @metric(name=name)
+    def of_all() -> Metric:
+        def compute(scores: list[SampleScore]) -> float:
+            counts = np.array([[each.score.metadata[count] for count in COUNTS] for each in scores], dtype=np.int64)
+            return getattr(micro(counts.reshape(-1, 3)), name)
 
+        return compute
 
-@metric
-def precision() -> Metric:
-    """Micro precision over all sentences."""
-    return _total("precision")
-
-
-@metric
-def recall() -> Metric:
-    """Micro recall over all sentences."""
-    return _total("recall")
+    return of_all()
 
 
-@metric
-def f1() -> Metric:
-    """Micro F1 over all sentences."""
-    return _total("f1")
-
-
-@scorer(metrics=[precision(), recall(), f1()])
+@scorer(metrics=[_total(name) for name in METRICS])
 def triples(relations: list[str], matching: str = "exact-string") -> Scorer:
     """Count correct, predicted and gold triples of a sentence; the value of a sentence is its own F1."""
 

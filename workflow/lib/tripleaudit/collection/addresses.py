@@ -84,20 +84,13 @@ def store(address: str) -> tuple[Any, str]:
         try:
             return fs.FileSystem.from_uri(address)
         except (lib.ArrowInvalid, lib.ArrowNotImplementedError):
-            return _of_fsspec(address)
-
-
-def _of_fsspec(address: str) -> tuple[Any, str]:
-    import fsspec
-    from pyarrow import fs
-
-    try:
-        system, path = fsspec.core.url_to_fs(address)
-    except (ValueError, ImportError) as error:
-        raise UserError(
-            f"{address}: {str(error).splitlines()[0]}; expected a path or an address such as s3://"
-        ) from None
-    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+            import fsspec
+        try:
+            system, path = fsspec.core.url_to_fs(address)
+        except (ValueError, ImportError) as error:
+            what = str(error).splitlines()[0]
+            raise UserError(f"{address}: {what}; expected a path or an address such as s3://") from None
+        return fs.PyFileSystem(fs.FSSpecHandler(system)), path
 
 
 @contextmanager
@@ -135,20 +128,18 @@ def local_files(entries: Sequence[str]) -> list[str]:
         if is_remote(entry):
             continue
         path = Path(shipped(entry))
+        what = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
         if path.is_dir():
             found = sorted(str(file) for file in path.rglob("*") if file.is_file() and kind(file.name))
-            if not found:
-                raise UserError(f"{entry}: this folder has no text files; expected {EXPECTED}")
+            what = "this folder has no text files"
         elif path.is_file():
             found = [str(path)]
         else:
             found = sorted(name for name in glob.glob(entry, recursive=True) if Path(name).is_file())
-            if not found:
-                what = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
-                raise UserError(f"{entry}: {what}; expected {EXPECTED}")
-        for name in found:
-            if not kind(name):
-                raise UserError(f"{name}: cannot tell what this file holds; expected {EXPECTED}")
+        if not found:
+            raise UserError(f"{entry}: {what}; expected {EXPECTED}")
+        if other := next((name for name in found if not kind(name)), None):
+            raise UserError(f"{other}: cannot tell what this file holds; expected {EXPECTED}")
         files.update(dict.fromkeys(found))
     return list(files)
 

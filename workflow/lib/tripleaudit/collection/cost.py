@@ -5,7 +5,6 @@ CPUs, which tokenise and write for themselves, take n (o + t + m) / W for n sent
 workers on GPUs the other stages have C CPUs of their own, and the slower side counts: n max(m / W, (o + t) / C) + s.
 """
 
-import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,16 +16,15 @@ from tripleaudit.collection.addresses import TextFile, text_files
 from tripleaudit.collection.finished import Target, block_name, finished_blocks, read_state
 from tripleaudit.collection.reading import Block, Reading, read_blocks
 from tripleaudit.errors import UserError
+from tripleaudit.files import write_jsonl
 
 PLACES = 10  # of a collection that a sample is taken from
 
 
 def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: int = 0) -> float:
-    """Return the hours by the clock of a collection with so many sentences.
+    """Return the hours by the clock of a collection with so many sentences, from the manifest of another one.
 
     Args:
-        measured: manifest of one of another size.
-        sentences: of the collection.
         workers: processes that hold the models.
         cpus: beside them, which read, tokenise and write; 0 where the workers do.
 
@@ -68,7 +66,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
     with tempfile.TemporaryDirectory() as folder:
         picked = list(_sampled({file.name: file for file in files}, left, collection.reading, sample))
         text = Path(folder, "sample.jsonl")
-        text.write_text("".join(json.dumps({"text": each}) + "\n" for each in picked), encoding="utf-8")
+        write_jsonl(text, ({"text": each} for each in picked))
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
         measured = engine.run_here(tried)
@@ -87,8 +85,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
 
 
 def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:
-    step = max(1, len(left) // PLACES)
-    chosen = left[::step][:PLACES]
+    chosen = left[:: max(1, len(left) // PLACES)][:PLACES]
     for block in chosen:
         (found,) = read_blocks(files[block.file], [block], reading)
         yield from (line.text for line in found.lines[: -(-sample // len(chosen))])

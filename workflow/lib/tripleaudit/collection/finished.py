@@ -161,20 +161,18 @@ def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, An
         return {name: facts for name, facts in zip(names, found, strict=True) if facts is not None}
 
 
-def remove_others(target: Target, names: Sequence[str]) -> int:
-    """Remove files of blocks that are no longer part of the collection, and beginnings of files; returns how many."""
+def remove_others(target: Target, names: Sequence[str]) -> None:
+    """Remove files of blocks that are no longer part of the collection, and beginnings of files."""
     kept = {file for name in names for file in block_files(name)}
-    others = [name for name in target.names() if MADE.fullmatch(name) and name not in kept]
-    for name in others:
-        target.remove(name)
-    return len(others)
+    for name in target.names() - kept:
+        if MADE.fullmatch(name):
+            target.remove(name)
 
 
 def read_state(target: Target) -> dict[str, Any]:
     """Return what an earlier run left about the collection."""
-    data = target.read(STATE)
     try:
-        state = json.loads(data or b"{}")
+        state = json.loads(target.read(STATE) or b"{}")
     except ValueError:
         state = {}
     return state if isinstance(state, dict) else {}

@@ -9,7 +9,7 @@ training set completes the same triples with the entity that most training sente
 
 import logging
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.generative.extraction import Extraction, Task
+from tripleaudit.generative.extraction import Task
 from tripleaudit.protocols.types import distinct_triples
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.systems.language_model import ask, task_of
@@ -62,13 +62,10 @@ def cut(sentence: Sentence) -> Half:
         if not triple.located:
             why[number] = "not in the text"
             continue
-        last = "object" if (triple.object.start or 0) > (triple.subject.start or 0) else "subject"
-        first, behind = triple.subject, triple.object
-        if last == "subject":
-            first, behind = behind, first
-        if (first.end or 0) > len(shown):
+        first, last = sorted(("object", "subject"), key=lambda role: getattr(triple, role).start)
+        if getattr(triple, first).end > len(shown):
             why[number] = "nothing of it shown"
-        elif (behind.start or 0) < len(shown) or given_away(behind.text, shown):
+        elif getattr(triple, last).start < len(shown) or given_away(getattr(triple, last).text, shown):
             why[number] = "hidden name shown"
         else:
             hidden[number] = last
@@ -81,14 +78,22 @@ def given_away(name: str, shown: str) -> bool:
     return any(part in text for part in [name.casefold(), *re.findall(rf"\w{{{TELLING},}}", name.casefold())])
 
 
-def lookup(train: Sequence[Sentence]) -> Mapping[tuple[str, str, str], str]:
-    """Return (shown role, its name, relation) -> the other name of most training sentences (of equals the first)."""
-    counted: dict[tuple[str, str, str], Counter[str]] = {}
-    for sentence in train:
-        for subject, relation, object_ in distinct_triples(sentence):
-            counted.setdefault(("subject", subject, relation), Counter())[object_] += 1
-            counted.setdefault(("object", object_, relation), Counter())[subject] += 1
-    return {key: names.most_common(1)[0][0] for key, names in counted.items()}
+def split(triple: Strings, hidden: str) -> tuple[Strings, str]:
+    """Return what a triple shows (the role, its name, the relation), and the name that it hides."""
+    subject, relation, object_ = triple
+    return (
+        (("object", object_, relation), subject) if hidden == "subject" else (("subject", subject, relation), object_)
+    )
+
+
+def lookup(train: Sequence[Sentence]) -> Mapping[Strings, str]:
+    """Return what is shown (:func:`split`) -> the hidden name of most training sentences (of equals the first)."""
+    counted: dict[Strings, Counter[str]] = defaultdict(Counter)
+    for shown, name in (
+        split(t, role) for each in train for t in distinct_triples(each) for role in ("object", "subject")
+    ):
+        counted[shown][name] += 1
+    return {shown: names.most_common(1)[0][0] for shown, names in counted.items()}
 
 
 def chosen(
@@ -116,9 +121,8 @@ def chosen(
 def _renamed(half: Half, original: Sentence) -> Half:
     """Return the half of a variant, without triples that have a name of the original's, or of which nobody knows."""
     pairs = list(zip(half.sentence.triples, original.triples, strict=False))
-    if [one.relation for one in half.sentence.triples] != [one.relation for one in original.triples]:
-        return replace(half, hidden={})
-    new = {n for n, (one, own) in enumerate(pairs) if not {*one.strings[::2]} & {*own.strings[::2]}}
+    same = [one.relation for one in half.sentence.triples] == [one.relation for one in original.triples]
+    new = {n for n, (one, own) in enumerate(pairs) if same and not {*one.strings[::2]} & {*own.strings[::2]}}
     return replace(half, hidden={number: role for number, role in half.hidden.items() if number in new})
 
 
@@ -191,11 +195,11 @@ def write_completion(
     try:
         task = completion_task(query)
         results, took = ask(query, task) if halves else ([], {})
-        said = iter(_said(results, halves, task))
-        for original, variants in pairs:
-            rows.append(
-                {**_row(original, next(said), names), "variants": [_row(one, next(said), names) for one in variants]}
-            )
+        said = (
+            _row(half, replace(result, sentence=half.sentence).prediction(task.relations), names)
+            for result, half in zip(results, halves, strict=True)
+        )
+        rows = [{**next(said), "variants": [next(said) for _ in variants]} for _, variants in pairs]
     except UserError as error:
         failed = str(error)
         logger.error("%s: %s", name, error)
@@ -204,20 +208,12 @@ def write_completion(
     write_json(files.out, {"keys": dict(run_keys), "failed": failed, "attempt": attempt, "completion": found})
 
 
-def _said(results: Sequence[Extraction], halves: Sequence[Half], task: Task) -> list[set[Strings]]:
-    """Return the triples that were emitted, with names as the whole sentence spells them."""
-    whole = [replace(result, sentence=half.sentence) for result, half in zip(results, halves, strict=True)]
-    return [{triple.strings for triple in one.prediction(task.relations).triples} for one in whole]
-
-
-def _row(half: Half, said: set[Strings], names: Mapping[tuple[str, str, str], str]) -> dict[str, Any]:
+def _row(half: Half, predicted: Sentence, names: Mapping[Strings, str]) -> dict[str, Any]:
     """Return what was shown of a sentence, and for each triple asked for whether it was emitted, and looked up."""
-    triples = []
+    said, triples = {triple.strings for triple in predicted.triples}, []
     for number, role in half.hidden.items():
-        subject, relation, object_ = strings = half.sentence.triples[number].strings
-        key, name = (
-            (("object", object_, relation), subject) if role == "subject" else (("subject", subject, relation), object_)
-        )
+        strings = half.sentence.triples[number].strings
+        shown, name = split(strings, role)
         row = {"number": number, "triple": list(strings), "hidden": role, "emitted": strings in said}
-        triples.append({**row, "known": names.get(key) == name})
+        triples.append({**row, "known": names.get(shown) == name})
     return {"id": half.sentence.id, "shown": half.shown, "triples": triples, "said": sorted(map(list, said))}

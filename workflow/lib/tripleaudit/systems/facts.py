@@ -27,8 +27,7 @@ SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learnin
 
 def history_of(provenance: str | Path) -> Path | None:
     """Return the history next to a provenance, if there is one."""
-    near = (Path(provenance).with_name(name) for name in HISTORIES)
-    return next((path for path in near if path.is_file()), None)
+    return next((path for name in HISTORIES if (path := Path(provenance).with_name(name)).is_file()), None)
 
 
 def check_stored(provenance: str | Path) -> None:
@@ -39,12 +38,12 @@ def check_stored(provenance: str | Path) -> None:
     """
     record = read_json(provenance)
     stored = record.get("stored") if isinstance(record, dict) else None
-    for name, expected in (stored if isinstance(stored, dict) else {}).items():
+    for name, expected in (stored or {}).items():
         path = Path(provenance).with_name(name)
         if not path.is_file():
             raise UserError(f"{path}: no such file, expected it next to {Path(provenance).name}, which names it")
-        if (digest := sha256(path)) != expected:
-            raise UserError(f"{path}: sha256 is {digest}, expected {expected} as {Path(provenance).name} has it")
+        if (found := sha256(path)) != expected:
+            raise UserError(f"{path}: sha256 is {found}, expected {expected} as {Path(provenance).name} has it")
 
 
 def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,11 +91,12 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
     Raises:
         UserError: it cannot be started, ends too often before its last answer, lets one wait, or answers otherwise.
     """
-    answers = Answers(query)
+    answers, rows = Answers(query), {row["id"]: row for row in query.rows()}
     limit, restarts = query.settings["timeout"] * batch, query.settings["restarts"]
-    rows = {row["id"]: row for row in query.rows()}
+    own = {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": str(query.job.get("threads") or 1)}
+    hidden = {} if query.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
     for attempt in range(restarts + 1):
-        ended = _run(argv, _environment(query), [rows[name] for name in answers.open], answers, limit)
+        ended = _run(argv, {**os.environ, **own, **hidden}, [rows[name] for name in answers.open], answers, limit)
         if not answers.open:
             break
         done = f"{len(answers.rows)} of {len(rows)} sentences are answered"
@@ -104,12 +105,6 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
             raise UserError(f"{ended} at the sentence {next(iter(answers.open))!r}{again}; {done}")
         logger.warning("the program %s; %s; it is started again with the rest", ended, done)
     return Answered(answers.sentences("its answers"), {"peak_mb": memory.peak_mb(children=True)})
-
-
-def _environment(query: Query) -> dict[str, str]:
-    threads = str(query.job.get("threads") or 1)
-    hidden = {} if query.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
-    return {**os.environ, "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": threads, **hidden}
 
 
 def _run(
@@ -139,13 +134,12 @@ def _run(
             )
         except OSError as error:
             raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
-    assert process.stdout and process.stderr
     lines: queue.Queue[str] = queue.Queue()
-    last_words = [""]
+    last_words = ["none"]
 
     def repeat(line: str) -> None:
         sys.stderr.write(line)
-        last_words[0] = line.strip() or last_words[0]
+        last_words[0] = line.strip()[:200] or last_words[0]
 
     threads = [_reading(process.stdout, lines.put), _reading(process.stderr, repeat)]
     try:
@@ -159,36 +153,31 @@ def _run(
             thread.join(max(0.0, end - time.monotonic()))
         if any(thread.is_alive() for thread in threads):
             logger.warning("the program has left a process behind that holds its streams; it is not waited for")
-    said = f": {last_words[0][:200]}" if last_words[0] else ": none"
-    return problem or f"ends with exit status {process.returncode} (its last words{said})"
+    return problem or f"ends with exit status {process.returncode} (its last words: {last_words[0]})"
 
 
 def _listen(process: subprocess.Popen[str], lines: "queue.Queue[str]", answers: Answers, limit: float) -> str:
     """Take the answers of a program; return what it does instead of answering or ending, else nothing."""
     number = 0
     try:
-        while answers.open:
-            if (line := lines.get(timeout=limit)) == END:
-                process.wait(GRACE)  # its exit status is its own
-                return ""
+        while (line := lines.get(timeout=limit if answers.open else GRACE)) != END:
             number += 1
             if line.strip():
                 answers.add(_decoded(line, f"line {number} of its standard output"), f"line {number} of its answers")
+        if answers.open:
+            process.wait(GRACE)  # its exit status is its own
     except queue.Empty:
-        return f"gives no answer within {limit:g} s"
+        if answers.open:
+            return f"gives no answer within {limit:g} s"
+        logger.warning("the program does not end by itself after its last answer and is stopped")
     except subprocess.TimeoutExpired:
         return "closes its standard output and goes on"
-    try:  # a further answer is one too many
-        while (line := lines.get(timeout=GRACE)) != END:
-            if line.strip():
-                answers.add(_decoded(line, "what it says after its last answer"), "after its last answer")
-    except queue.Empty:
-        logger.warning("the program does not end by itself after its last answer and is stopped")
     return ""
 
 
-def _reading(stream: IO[str], take: Callable[[str], object]) -> threading.Thread:
+def _reading(stream: IO[str] | None, take: Callable[[str], object]) -> threading.Thread:
     """Start a thread that gives each line of a stream to a function, and :data:`END` after the last."""
+    assert stream
 
     def read() -> None:
         with stream:

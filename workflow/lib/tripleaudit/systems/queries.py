@@ -119,26 +119,15 @@ class Answers:
         Raises:
             UserError: a triple has another form, or a place that does not fit the text.
         """
-        mapped = Mapped()
-        for row in self.rows.values():
-            _check_parts(row, source)
-        raw = [
-            mapped.sentence(self.rows[sentence.id], f"{source}, sentence {sentence.id!r}", number)
-            for number, sentence in enumerate(self.query.sentences)
-        ]
+        mapped, rows = Mapped(), [self.rows[sentence.id] for sentence in self.query.sentences]
+        for row in rows:
+            for triple in row["triples"]:  # a corpus may have offsets or no relation there
+                if isinstance(triple, list) and not all(isinstance(part, str | dict) for part in triple):
+                    where = f"{source}, sentence {row['id']!r}"
+                    raise UserError(f"{where}: a triple is {shown(triple)}, expected three strings")
+        raw = [mapped.sentence(row, f"{source}, sentence {row['id']!r}", n) for n, row in enumerate(rows)]
         found = build_corpus(raw, source=source, format="answers").sentences if raw else []
-        return [_scored(sentence, self.rows[sentence.id]["triples"], source) for sentence in found]
-
-
-def _check_parts(row: Mapping[str, Any], source: str) -> None:
-    """Refuse a list with something else than strings and spans, which a corpus may have: a place, or no relation.
-
-    Raises:
-        UserError: there is one.
-    """
-    for triple in row["triples"]:
-        if isinstance(triple, list) and not all(isinstance(part, str | dict) for part in triple):
-            raise UserError(f"{source}, sentence {row['id']!r}: a triple is {shown(triple)}, expected three strings")
+        return [_scored(each, row["triples"], source) for each, row in zip(found, rows, strict=True)]
 
 
 def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
@@ -150,12 +139,10 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
     scores = [triple.get("score") if isinstance(triple, dict) else None for triple in listed]
     if len(scores) != len(sentence.triples) or not all(isinstance(score, int | float) for score in scores):
         return sentence
-    if unusable := [
-        score for score in scores if not abs(score) <= sys.float_info.max
-    ]:  # NaN is not, and a long integer
-        raise UserError(
-            f"{source}, sentence {sentence.id!r}: the score of a triple is {str(unusable[0])[:40]}, expected a number"
-        )
+    for score in scores:
+        if not abs(score) <= sys.float_info.max:  # NaN is not, and a long integer
+            where = f"{source}, sentence {sentence.id!r}"
+            raise UserError(f"{where}: the score of a triple is {str(score)[:40]}, expected a number")
     pairs = zip(sentence.triples, scores, strict=True)
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
 
