@@ -16,11 +16,6 @@ def test_the_clock_goes_by_the_slower_side():
     assert hours(MEASURED, 3600, workers=2, cpus=2) == pytest.approx(0.00125 + 8 / 3600)
 
 
-def test_parts_that_there_are_not_take_no_time():
-    seconds = {"start": 0.0, "other": 1.0, "extraction": 2.0}
-    assert hours(MEASURED | {"seconds": seconds}, 3600) == pytest.approx(0.003)
-
-
 def test_nothing_measured_is_said():
     with pytest.raises(UserError, match="the sample has no sentences"):
         hours(MEASURED | {"counts": {"sentences": 0, "let_through": 0}}, 1)

@@ -137,7 +137,7 @@ def test_predictions_without_texts_go_by_id_or_by_order(tmp_path, capsys, gold):
         assert score(capsys, gold, tmp_path / "said.jsonl")[0]["micro"]["correct"] == 2
     for rows, message in (
         (graphs[:1], "1 rows without texts and ids for 2 sentences"),
-        ([{"id": "a", **GRAPH}], "no prediction for 1 sentences, such as id 'b'; --missing empty takes"),
+        ([{"id": "a", **GRAPH}], "no prediction for 1 of them, such as id 'b': 'It rained .'; --missing empty takes"),
         ([{"id": "x", **GRAPH}, {"id": "a", **GRAPH}], "'x' is no id of the gold"),
         ([{"id": "a", **GRAPH}] * 2, "'a' comes a second time"),
     ):

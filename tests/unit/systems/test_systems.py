@@ -241,7 +241,6 @@ BAD = {
         " for _ in range(3)]",
         "its answers, sentence 'a': the score of a triple is 10{39}, expected a number",
     ),
-    "bytes": ("import os; os.write(1, bytes(range(256)))", "line 1 of its standard output is no JSON"),
     "a deep list": ("print('[' * 100000)", "line 1 of its standard output is no JSON"),
     "a closed output": (
         "import os, time; os.close(1); time.sleep(99)",
@@ -264,13 +263,11 @@ def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind
 
 
 BAD_CLASSES = {
-    "no import": ("raise ImportError('no such extra')", r"exit status 1 .*ImportError: no such extra.*; 0 of 3 sent"),
     "no class": ("x = 1", "exit status 1 .*has no class 'Bad'"),
     "the third text": (
         "class Bad:\n n = 0\n def extract(self, texts):\n  self.n += 1\n  assert self.n < 3, 'tired'\n  return [[]]",
         "exit status 1 .*AssertionError: tired.* at the sentence 'c'; 2 of 3 sentences are answered",
     ),
-    "nothing": ("class Bad:\n def extract(self, texts): return None", "exit status 1 .*'NoneType' object is not iter"),
 }
 
 
@@ -400,7 +397,6 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
 BAD_FILES = {
     "empty": ("", "the corpus is empty"),
     "no text": (b'{"text": "\xff"', "UTF-8"),
-    "other sentences": ('{"text": "It rained .", "triples": []}', "has 0 of the 3 sentences of the test set"),
     "a wrong place": (
         '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": 8, "end": 12, "text": "here"}}]}',

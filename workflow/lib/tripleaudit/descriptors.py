@@ -169,8 +169,6 @@ class SystemKind(Descriptor):
         files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that settings name.
         problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before anything runs.
         network: whether it needs one, so that a job is not sent to a compute node.
-        spans: whether its answers may say where an entity stands; else strings are looked for in the text.
-        scores: whether its answers may say how sure they are of a triple.
         told: whether it can be told the relations that there are.
     """
 
@@ -179,8 +177,6 @@ class SystemKind(Descriptor):
     files: Callable[[Any], Iterable[str]] = lambda settings: ()
     problems: Callable[[Any], Iterable[str]] = lambda settings: ()
     network: bool = False
-    spans: bool = True
-    scores: bool = True
     told: bool = False
 
 

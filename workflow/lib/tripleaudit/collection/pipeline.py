@@ -198,14 +198,14 @@ class AskedSystem:
         """
         from tripleaudit.descriptors import SYSTEM_KINDS
         from tripleaudit.systems.queries import Query, ask
+        from tripleaudit.systems.test_set import named_relations
 
         system, self.money = self.system, 0.0
-        relations = dict.fromkeys(sorted({triple.relation for each in self.train for triple in each.triples}), "")
         asked = Query(
             system.name,
             system.settings,
             [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],
-            {**relations, **system.job.get("relations", {})},
+            named_relations(self.train, system.job),
             self.train,
             {**system.job, "files": list(system.files)},
         )

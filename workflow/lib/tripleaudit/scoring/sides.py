@@ -47,7 +47,7 @@ def load_pair(
         side: dict[str, Any] = {"side": "predict"} if predicted_format == "predictions" else {}
         guess = read_corpus(predictions, predicted_format, columns=predicted_columns, **side).sentences
     elif not isinstance(predictions, Given) and without_texts(predictions):
-        guess = _completed(predictions, right, missing)
+        guess = _completed(predictions, right)
     else:
         guess = load_side(predictions, "predict", format, columns)
     if missing == "empty":
@@ -73,35 +73,30 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
     return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
 
 
-def _completed(path: str | Path, gold: Sequence[Sentence], missing: str) -> list[Sentence]:
+def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
     """Return the sentences of the gold with what a file without texts says under their ids, or else in their order.
 
     Raises:
-        UserError: an id is none of the gold's or comes twice, or there is not one row for each sentence.
+        UserError: an id is none of the gold's or comes twice, or rows without ids are not one for each sentence.
     """
     from tripleaudit.corpora.corpus import build_corpus
     from tripleaudit.corpora.readers.records import Mapped
     from tripleaudit.corpora.readers.row_files import read_rows
 
     rows, mapped = list(read_rows(path)), Mapped()
-    known = {sentence.id: sentence for sentence in gold}
     named = all(isinstance(row, dict) and row.get("id") is not None for _, row in rows)
     if not named and len(rows) != len(gold):
         raise UserError(
             f"{path}: {len(rows)} rows without texts and ids for {len(gold)} sentences; expected one for each, in "
             "their order, or ids"
         )
-    raw, seen = [], set()
+    raw, open_ = [], {sentence.id: sentence.text for sentence in gold}
     for number, (where, row) in enumerate(rows):
         name = str(row["id"]) if named else gold[number].id
-        if name not in known or name in seen:
-            state = "comes a second time" if name in seen else "is no id of the gold"
+        if name not in open_:
+            state = "comes a second time" if name in {each.id for each in gold} else "is no id of the gold"
             raise UserError(f"{where}: {name!r} {state}; expected each id once, where there are no texts")
-        seen.add(name)
-        raw.append(mapped.sentence({**row, "id": name, "text": known[name].text}, where, number))
-    absent = [name for name in known if name not in seen]
-    if absent and missing != "empty":
-        raise UserError(f"{path}: no prediction for {len(absent)} sentences, such as id {absent[0]!r}{EMPTY}")
+        raw.append(mapped.sentence({**row, "id": name, "text": open_.pop(name)}, where, number))
     return build_corpus(raw, source=str(path), format="answers").sentences
 
 

@@ -127,7 +127,5 @@ KIND = SystemKind(
     ),
     problems=problems,
     network=True,
-    spans=False,
-    scores=False,
     told=True,
 )
