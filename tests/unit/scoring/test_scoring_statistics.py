@@ -41,6 +41,7 @@ def test_scores_of_sums_are_the_micro_scores() -> None:
     score = micro(counts)
     assert scores_of(counts.sum(axis=0)) == pytest.approx([score.precision, score.recall, score.f1], abs=1e-15)
     assert scores_of(np.zeros(3)).tolist() == [0, 0, 0]
+    assert scores_of(np.array([1, 1, 2])).tolist() == [1, 0.5, 2 / 3]
 
 
 def test_interval_agrees_with_resampling_sentence_by_sentence() -> None:
