@@ -24,40 +24,28 @@ _WORD = re.compile(r"[^\W_]+")
 
 def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[str | None]:
     """Return one of :data:`KINDS` for every sentence without triples, None for the others."""
-    zero = [not sentence.triples for sentence in sentences]
-    if not any(zero):
+    if all(sentence.triples for sentence in sentences):
         return [None] * len(sentences)
-    names = _Names(train)
-    return [names.kind(sentence.text) if empty else None for sentence, empty in zip(sentences, zero, strict=True)]
+    joined, pairs = set[frozenset[str]](), set[tuple[str, ...]]()
+    roles: dict[str, set[str]] = defaultdict(set)  # name -> its types, or what it is the subject or object of
+    for triple in (triple for sentence in train for triple in sentence.triples):
+        typed, both = triple.subject.type and triple.object.type, (triple.subject, triple.object)
+        pair = tuple(str(span.type) if typed else f"{n} of {triple.relation}" for n, span in enumerate(both))
+        pairs.add(pair)
+        joined.add(frozenset(span.text for span in both))
+        for span, role in zip(both, pair, strict=True):
+            roles[span.text].add(role)
+    starts: dict[str, set[str]] = defaultdict(set)  # first word -> names
+    for name in roles:
+        word = _WORD.search(name)
+        starts[word[0] if word else ""].add(name)
 
-
-class _Names:
-    """The names of a training set, with what its triples say of them."""
-
-    def __init__(self, train: Sequence[Sentence]) -> None:
-        triples = [triple for sentence in train for triple in sentence.triples]
-        self.joined = {frozenset((triple.subject.text, triple.object.text)) for triple in triples}
-        self.starts: dict[str, set[str]] = defaultdict(set)  # first word -> names
-        roles: dict[str, set[str]] = defaultdict(set)  # name -> its types, or what it is the subject or object of
-        self.pairs: set[tuple[str, str]] = set()
-        for triple in triples:
-            typed = triple.subject.type and triple.object.type
-            first = str(triple.subject.type) if typed else f"subject of {triple.relation}"
-            second = str(triple.object.type) if typed else f"object of {triple.relation}"
-            self.pairs.add((first, second))
-            for name, role in ((triple.subject.text, first), (triple.object.text, second)):
-                roles[name].add(role)
-                word = _WORD.search(name)
-                self.starts[word[0] if word else ""].add(name)
-        self.roles = roles
-
-    def kind(self, text: str) -> str:
-        words = {"", *_WORD.findall(text)}
-        candidates = {name for word in words for name in self.starts.get(word, ())}
+    def kind(text: str) -> str:
+        candidates = {name for word in {"", *_WORD.findall(text)} for name in starts.get(word, ())}
         found = sorted(name for name in candidates if first_mention(text, name))
-        if any(frozenset(pair) in self.joined for pair in permutations(found, 2)):
+        if any(frozenset(pair) in joined for pair in permutations(found, 2)):
             return "seen_pair"
-        both = ((one, other) for one, other in permutations(found, 2))
-        if any((a, b) in self.pairs for one, other in both for a in self.roles[one] for b in self.roles[other]):
-            return "joinable"
-        return "names" if found else "none"
+        both = ((a, b) for one, other in permutations(found, 2) for a in roles[one] for b in roles[other])
+        return "joinable" if any(pair in pairs for pair in both) else "names" if found else "none"
+
+    return [None if sentence.triples else kind(sentence.text) for sentence in sentences]
