@@ -52,7 +52,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
         UserError: a file, a model or the folder is not as it has to be.
     """
     engine.model_names(collection.models)
-    settings, files = collection.settings, text_files(collection.files)
+    settings, files = collection.settings(), text_files(collection.files)
     state = read_state(collection.target)
     blocks = engine.blocks_in(engine.divided(files, collection.reading, state.get("files", {})))
     names = {block_name(block, settings): block for block in blocks}

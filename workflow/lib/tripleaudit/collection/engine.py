@@ -1,7 +1,6 @@
 """The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
 
 import contextlib
-import functools
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,7 +58,6 @@ class Collection:
     code: str = ""
     deciding: Mapping[str, Any] = field(default_factory=dict)
 
-    @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """What decides the content of a block besides its text."""
         from tripleaudit.files import sha256
@@ -90,7 +88,7 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
     """
     target, began = collection.target, time.monotonic()
     names = model_names(collection.models)
-    settings = collection.settings
+    settings = collection.settings()
     state = read_state(target)
     if not replace:
         check_settings(target, state.get("settings"), settings)
@@ -113,7 +111,8 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
         rows, done = sum(block.rows for block in missing), 0
         here = rows <= FEW and not cluster.address
         with Progress(collection.name, rows, "rows", log=logger) as bar:
-            for facts in extracted_here(work, collection) if here else extracted_on(cluster, work, collection):
+            made = (work, collection, settings)
+            for facts in extracted_here(*made) if here else extracted_on(cluster, *made):
                 listed[facts.pop("name")] = facts
                 done += facts["block"]["rows"]
                 bar.reach(done)
@@ -137,12 +136,12 @@ def _digests(facts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in one go
 
 
-def extracted_here(work: Work, collection: Collection) -> Iterator[dict[str, Any]]:
+def extracted_here(work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as they are finished, all stages in this process."""
     log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # which the stages raise, in a process that has other work, too
     try:
-        extract = pipeline.ExtractAndWrite(collection.models, collection.target, collection.settings)
+        extract = pipeline.ExtractAndWrite(collection.models, collection.target, settings)
         for task in work:
             for batch in pipeline.read(pipeline.packed(*task), collection.reading):
                 for written in extract(batch):
@@ -154,8 +153,9 @@ def extracted_here(work: Work, collection: Collection) -> Iterator[dict[str, Any
 def run_here(collection: Collection) -> dict[str, Any]:
     """Extract a small collection in this process; returns its manifest."""
     work = [(file, divide(file, collection.reading)) for file in text_files(collection.files)]
-    facts = list(extracted_here(work, collection))
-    return write_manifest(collection.target, collection.name, facts, collection.settings)
+    settings = collection.settings()
+    facts = list(extracted_here(work, collection, settings))
+    return write_manifest(collection.target, collection.name, facts, settings)
 
 
 def model_names(models: pipeline.Models) -> dict[str, str | None]:
@@ -193,7 +193,9 @@ def blocks_in(files: Mapping[str, Any]) -> list[Block]:
     return [Block(**block) for file in files.values() for block in file["blocks"]]
 
 
-def extracted_on(cluster: Cluster, work: Work, collection: Collection) -> Iterator[dict[str, Any]]:
+def extracted_on(
+    cluster: Cluster, work: Work, collection: Collection, settings: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     """Yield the facts about blocks as they are finished on Ray; whatever dies is tried again, as is Ray Data's way."""
     with connected(cluster):
         from ray import data
@@ -204,7 +206,7 @@ def extracted_on(cluster: Cluster, work: Work, collection: Collection) -> Iterat
         context.target_min_block_size = 1
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
         stage = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
-        models, ending = collection.models, {"target": collection.target, "settings": collection.settings}
+        models, ending = collection.models, {"target": collection.target, "settings": settings}
         workers = data.ActorPoolStrategy(size=cluster.workers, **AHEAD)
         rows = [row for task in work for row in pipeline.packed(*task).to_pylist()]
         found = data.from_items(rows, override_num_blocks=len(rows))
