@@ -41,7 +41,8 @@ class Result(BaseModel):
             value = row[name]
             if isinstance(value, str | int):
                 return Cell(text=value) if isinstance(value, str) else Cell(value, digits=0)
-            return Cell(value, digits=3, low=row.get(f"{name}_low"), high=row.get(f"{name}_high")).percent()
+            bounds: dict[str, Any] = {end: row.get(f"{name}_{end}") for end in ("low", "high")}
+            return Cell(value, digits=3, **bounds).percent()
 
         rows = []
         for row in self.rows():

@@ -224,7 +224,8 @@ def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -
         least, most = (_scores(np.random.default_rng(seed), agreed, sizes, said, helps) for helps in (False, True))
         judged = {kind: tuple(said[kind][label] for label in LABELS) for kind in ("missed", "added")}
         plain = agreed / max(len(own), 1), agreed / max(len(found.gold), 1)
-        result.append(Corrected(name, *plain, *map(_bounds, least, most), judged))
+        precision, recall = map(_bounds, least, most)
+        result.append(Corrected(name, *plain, precision, recall, judged))
     return result
 
 
