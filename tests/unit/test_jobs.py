@@ -208,7 +208,7 @@ EDITS = {
         SCORED | READ | MADE | {"predict_system", "extract_triple_needles", "original_split"},
     ),
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),
-    "types of triples": ("protocols/types.py", MORE, SCORED | MADE | {"audit"}),
+    "types of triples": ("protocols/types.py", MORE, SCORED | MADE - {"train_masked_lm"} | {"audit"}),
     "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | {"score_triples"}),
     "an extractor": ("extractors/casrel.py", MORE, {"train", "predict"}),
     "settings of an extractor": ("extractors/declared/casrel_settings.py", MORE, {"train", "predict"}),
