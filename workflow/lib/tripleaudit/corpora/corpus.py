@@ -285,7 +285,7 @@ class _Finder:
             spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
             self.known[entity] = spans, level
         spans, level = self.known[entity]
-        return [replace(span, type=type_) for span in spans], level
+        return (spans if type_ is None else [replace(span, type=type_) for span in spans]), level
 
 
 def of_relations(

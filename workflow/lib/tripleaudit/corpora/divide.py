@@ -1,6 +1,6 @@
 """Dividing a corpus into training, validation and test sets, the same way at every run and on every machine.
 
-Also zero-triple sentences of a raw corpus beside a prepared data set (zero-cardinality 4, table 2): the prepared NYT24
+Also zero-triple sentences of a raw corpus for a prepared data set (zero-cardinality 4, table 2): the prepared NYT24
 and NYT29 hold sentences with triples only; NYT24* and NYT29* add sentences that the raw NYT11 and NYT10 training
 corpora list without any relation.
 """

@@ -1,6 +1,7 @@
-"""Relations of a corpus in plain words, and back: what a language model reads of them."""
+"""Relations of a corpus in plain words, and back: what a language model reads of them; and names without spelling."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -53,3 +54,12 @@ class Verbaliser:
 
 def _key(name: str) -> str:
     return " ".join(name.replace("_", " ").casefold().split())
+
+
+def bare(text: str) -> str:
+    """Return a text without case, form of Unicode, punctuation, underscores and blanks; itself if nothing is left.
+
+    ``Work_For``, ``WORK FOR`` and ``work-for`` are one; accents, marks of vowels and symbols such as ``+`` stay.
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(char for char in folded if unicodedata.category(char)[0] not in "PZC") or text

@@ -3,10 +3,11 @@
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, write_json
@@ -73,7 +74,7 @@ def to_dataset_dict(splits: Mapping[str, Iterable[Sentence]]) -> "DatasetDict":
 
 
 def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
-    """Write the texts, one a line, and beside them (``.ann``) the entities and relations.
+    """Write the texts, one a line, and next to them (``.ann``) the entities and relations.
 
     Raises:
         UserError: a text has a line break, a relation a blank, or an entity no place; brat cannot say that.
@@ -89,7 +90,8 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
                     start, end = _place(path, sentence, span)
                     entities += 1
                     names[span] = f"T{entities}"
-                    lines.append(f"T{entities}\t{_brat_type(span)} {begin + start} {begin + end}\t{span.text}")
+                    kind = "_".join((span.type or "Entity").split()) or "Entity"  # without blanks
+                    lines.append(f"T{entities}\t{kind} {begin + start} {begin + end}\t{span.text}")
             if len(triple.relation.split()) != 1 or triple.relation != triple.relation.strip():
                 raise UserError(
                     f"{path}: the relation {triple.relation!r} of {sentence.id} has a blank; brat takes none"
@@ -104,11 +106,6 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
         stream.writelines(f"{line}\n" for line in lines)
 
 
-def _brat_type(span: Span) -> str:
-    """The entity's type, which brat needs and wants without blanks."""
-    return "_".join((span.type or "Entity").split()) or "Entity"
-
-
 def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
     """Write each sentence as a document; its tokens are what blanks separate.
 
@@ -118,11 +115,9 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
     documents = []
     for sentence in sentences:
         tokens = sentence.text.split(" ")
-        starts = [sum(len(token) + 1 for token in tokens[:number]) for number in range(len(tokens))]
-        first = {start: number for number, start in enumerate(starts)}
-        last = {
-            start + len(token): number + 1 for number, (start, token) in enumerate(zip(starts, tokens, strict=True))
-        }
+        ends = [end - 1 for end in accumulate(len(token) + 1 for token in tokens)]
+        first = {end - len(token): number for number, (token, end) in enumerate(zip(tokens, ends, strict=True))}
+        last = {end: number for number, end in enumerate(ends, 1)}
         spans = list(dict.fromkeys(part for triple in sentence.triples for part in (triple.subject, triple.object)))
         entities = []
         for span in spans:
@@ -133,13 +128,12 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
                 )
             kind = span.type or "MISC"
             entities.append([{"name": span.text, "sent_id": 0, "pos": [first[start], last[end]], "type": kind}])
-        labels = [_label(triple, spans) for triple in sentence.triples]
+        labels = [
+            {"h": spans.index(triple.subject), "t": spans.index(triple.object), "r": triple.relation, "evidence": [0]}
+            for triple in sentence.triples
+        ]
         documents.append({"title": sentence.id, "sents": [tokens], "vertexSet": entities, "labels": labels})
     write_json(path, documents)
-
-
-def _label(triple: Triple, spans: list[Span]) -> dict[str, Any]:
-    return {"h": spans.index(triple.subject), "t": spans.index(triple.object), "r": triple.relation, "evidence": [0]}
 
 
 def _place(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.remarks import remarks
-from tripleaudit.corpora.spelling import bare
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.protocols.leakage import Copies
 
 FEW: Final = 5  # examples of a relation below which nothing can be learned or measured

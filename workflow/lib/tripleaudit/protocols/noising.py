@@ -18,7 +18,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -50,7 +49,6 @@ class NoiseSettings(Section):
     noise word of its own, so that inner entities stay parts of outer ones."""
 
 
-@dataclass
 class WordPool:
     """Words to draw from, by number of tokens.
 
@@ -58,16 +56,13 @@ class WordPool:
         buckets: number of tokens -> distinct words, sorted.
     """
 
-    buckets: dict[int, list[str]]
-    filled: list[int] = field(init=False)
-    _fewest: list[float] = field(init=False)
-
-    def __post_init__(self):
-        self.filled = sorted(length for length, words in self.buckets.items() if len(words) >= WELL_FILLED)
-        self.filled = self.filled or sorted(length for length, words in self.buckets.items() if words)
+    def __init__(self, buckets: Mapping[int, list[str]]) -> None:
+        self.buckets = buckets
+        full = sorted(length for length, words in buckets.items() if len(words) >= WELL_FILLED)
+        self.filled = full or sorted(length for length, words in buckets.items() if words)
         if not self.filled:
             raise UserError("Entity Noising needs training sentences to draw words from, got none")
-        self._fewest = [0]
+        self._fewest = [0.0]
 
     def fewest(self, length: int) -> float:
         """Return the smallest number of words whose tokens sum up to ``length``; infinity if there are none."""

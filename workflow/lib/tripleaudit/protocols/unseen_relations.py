@@ -39,8 +39,8 @@ def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Spli
         UserError: there are not so many relations, or no training sentence with triples would be left.
     """
     frequency = Counter(name for sentence in splits.train for name in _relations(sentence))
-    asked = {name for sentence in splits.test for name in _relations(sentence)}
-    ranked = sorted(asked & set(frequency), key=lambda name: (-frequency[name], name))
+    tested = {name for sentence in splits.test for name in _relations(sentence)}
+    ranked = sorted(tested & set(frequency), key=lambda name: (-frequency[name], name))
     most = min(len(ranked), len(frequency) - 1)
     if not 1 <= relations <= most:
         raise UserError(

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spelling import bare
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.descriptors import MATCHINGS, MatchingRule
 from tripleaudit.errors import UserError
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers.common import load_json
-from tripleaudit.corpora.spelling import bare
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.errors import UserError
 from tripleaudit.yaml_files import read_yaml
 

@@ -42,7 +42,7 @@ def load_pair(
 
     right = load_side(gold, "truth", format, columns)
     if isinstance(predictions, Given):
-        predictions.beside = right
+        predictions.gold = right
     if predicted_columns or predicted_format != "auto":
         side: dict[str, Any] = {"side": "predict"} if predicted_format == "predictions" else {}
         guess = read_corpus(predictions, predicted_format, columns=predicted_columns, **side).sentences

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.spelling import bare
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.matching import PRIMARY, reduced, sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro

@@ -22,7 +22,7 @@ CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entr
 SPLITS = ("train", "valid", "test")
 
 Files = Annotated[tuple[Text, ...], AsTuple]
-Places = Annotated[tuple[int, ...], AsTuple]
+Numbers = Annotated[tuple[int, ...], AsTuple]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Bytes = Annotated[int, Field(ge=1)]
 SplitName = Annotated[str, among(SPLITS)]
@@ -69,7 +69,7 @@ class RawFile(Section):
     size: Bytes | None = None
     licence: Text | None = None
     format: Text | None = None
-    expect: Mapping[Literal["sentences", "triples"], Places] = {}
+    expect: Mapping[Literal["sentences", "triples"], Numbers] = {}
 
     def below(self, folder: str | Path) -> Path:
         """Where the file lies below a folder."""
@@ -81,7 +81,7 @@ class Split(Section):
 
     files: Files
     without: Files = ()
-    drop: Mapping[str, Places] = {}
+    drop: Mapping[str, Numbers] = {}
 
 
 class Division(Section):

@@ -15,7 +15,7 @@ from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.spelling import bare
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.relation_names import renamed

@@ -1,4 +1,4 @@
-"""Documents as lists of tokens: DocRED and DyGIE++; and REBEL's linearisation.
+"""Documents: DocRED, DyGIE++, REBEL's linearisation, and GenRES's texts.
 
 ``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one sentence here, because its
 triples hold between entities of the whole document. An entity's place is its first mention; with occurrence ``all``,
@@ -9,6 +9,12 @@ sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in 
 
 ``rebel``: ``{"context" or "text", "triplets": "<triplet> subject <subj> object <obj> relation …"}``, also as a model
 decodes it, with ``<s>`` and ``<pad>``, under ``generated_text`` or ``prediction``.
+
+``genres`` and ``genres-processed``: dictionaries ``{text: [triple, ...]}`` of the GenRES project. ``genres`` (its data
+sets) orders a triple as subject, object, relation. CDR has a fourth member, its label, which is the relation there:
+``["D006220", "D002375", "NON-CROSS", "1:CID:2"]``; its entities are MeSH ids and so never in the text.
+``genres-processed`` (gold and extracted triples after processing) orders subject, relation, object; extracted triples
+may lack a relation or hold numbers, which is counted as malformed instead of refused.
 """
 
 import re
@@ -17,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.corpus import LeftOut
-from tripleaudit.corpora.readers.common import items, read_objects, shown, take
+from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has
 from tripleaudit.errors import UserError
@@ -139,4 +145,80 @@ DYGIE = form(
 REBEL = form(
     "rebel", order=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised,
     id="id", text=REBEL_TEXTS, triples="triples",
+)  # fmt: skip
+
+
+def by_texts(path: Path) -> Rows:
+    """Yield the documents of GenRES."""
+    value = load_json(path)
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: expected an object {{text: [triples]}}")
+    for number, (text, triples) in enumerate(value.items(), 1):
+        where = f"{path} item {number}"
+        if not isinstance(triples, list):
+            raise UserError(f"{where}: expected a list of triples")
+        yield where, {"text": text, "triples": triples}
+
+
+def _is_cdr(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == 4
+
+
+def _is_triple(row: Any) -> bool:
+    return isinstance(row, list) and [type(part) for part in row] == [str] * 3 and bool(row[1].strip())
+
+
+def by_text(probe: Probe) -> bool:
+    """Whether a file is an object of lists of lists."""
+    found = [*probe.value.values()] if probe.first == "{" else []
+    lists = all(isinstance(rows, list) and all(isinstance(row, list) for row in rows) for rows in found)
+    return bool(found) and lists
+
+
+def guess_order(path: str | Path) -> str:
+    """Tell ``sor`` from ``sro``: there are far fewer relation names than arguments, and objects occur in the text.
+
+    Raises:
+        UserError: neither shows; the order must be named.
+    """
+    value = load_json(path)
+    seconds, thirds, in_text, count = set(), set(), 0, 0
+    for text, rows in value.items():
+        for row in rows:
+            if _is_cdr(row):
+                return "sor"
+            if _is_triple(row):
+                seconds.add(row[1])
+                thirds.add(row[2])
+                in_text += row[2] in text
+                count += 1
+    if 2 * len(thirds) < len(seconds):
+        return "sor"
+    if 2 * len(seconds) < len(thirds) or 3 * in_text > count:
+        return "sro"
+    raise UserError(
+        f"{path}: the order of the triples cannot be told from the content; name format genres (subject, object, "
+        "relation) or genres-processed (subject, relation, object)"
+    )
+
+
+def reordered(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a document of a data set with its triples as subject, relation, object."""
+    listed = [row[:2] + row[3:] if _is_cdr(row) else row for row in row["triples"]]
+    triples = [[each[0], each[2], each[1]] if isinstance(each, list) and len(each) == 3 else each for each in listed]
+    return {**row, "triples": triples}
+
+
+def well_formed(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a document of processed triples without what is none."""
+    triples = [triple for triple in row["triples"] if _is_triple(triple)]
+    return Row({**row, "triples": triples}, malformed=len(row["triples"]) - len(triples))
+
+
+GENRES = form(
+    "genres", order=13, rows=by_texts, plain=reordered, text="text", triples="triples",
+    detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
+)  # fmt: skip
+PROCESSED = form(
+    "genres-processed", order=14, rows=by_texts, plain=well_formed, text="text", triples="triples", detects=by_text,
 )  # fmt: skip

@@ -5,7 +5,7 @@
 Roles are those of :class:`~tripleaudit.corpora.readers.records.Columns`; what a declaration does not name is not looked
 for, and what it names has to be there. Several names of a column are a tuple, of which the first that a row has counts.
 Subjects and objects are strings; where entities have a ``start``, they are spans, the places of entities in their list
-or, with ``key``, the ids of entities there. A type is that of the entity, or beside it.
+or, with ``key``, the ids of entities there. A type is that of the entity, or next to it.
 """
 
 import functools

@@ -1,10 +1,10 @@
 """Sentences that a caller of Python has in memory: rows, a data frame, or lists of triples alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.corpus import Corpus, build_corpus, with_left_out
+from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import OWN, Mapped
@@ -24,7 +24,7 @@ class Given:
 
     def __init__(self, name: str, data: Any) -> None:
         self.name = name
-        self.beside: Sequence[Sentence] = ()  # sentences in the same order, which know the texts that triples lack
+        self.gold: Sequence[Sentence] = ()  # sentences in the same order, which know the texts that triples lack
         if hasattr(data, "to_dict") and hasattr(data, "columns"):
             data = [{key: _plain(value) for key, value in row.items()} for row in data.to_dict("records")]
         try:
@@ -48,26 +48,21 @@ class Given:
         """Whether the columns have names that are understood without a mapping."""
         return not isinstance(self.items[0], Mapping) or not Mapped().lacks(dict(self.items[0]))
 
-    def corpus(self, columns: Mapping[str, str] | None = None, **options: Any) -> Corpus:
-        """Return the sentences and the report about them; arguments as :func:`tripleaudit.corpora.readers.read_corpus`.
-
-        Raises:
-            UserError: a row or a triple is not usable.
-        """
-        if self.bare and self.beside and len(self.beside) != len(self.items):
+    def sentences(self, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence | LeftOut]:
+        """Yield the sentences, as readers of files do."""
+        if self.bare and self.gold and len(self.gold) != len(self.items):
             raise UserError(
-                f"{self.name}: lists of triples for {len(self.items)} sentences, but the gold has {len(self.beside)}; "
+                f"{self.name}: lists of triples for {len(self.items)} sentences, but the gold has {len(self.gold)}; "
                 "expected one list for each, an empty one where there is no triple"
             )
         own = self.bare or isinstance(self.items[0], Sentence)
-        rows = ((f"{self.name} item {number}", self._row(number - 1)) for number in range(1, len(self.items) + 1))
-        raw = with_left_out(Mapped(OWN if own else columns, f"{self.name}: columns").sentences(rows), self.name)
-        return build_corpus(raw, source=self.name, format="python", **options)
+        rows = ((f"{self.name} item {number + 1}", self._row(number)) for number in range(len(self.items)))
+        return Mapped(OWN if own else columns, f"{self.name}: columns").sentences(rows)
 
     def _row(self, number: int) -> dict[str, Any]:
         item = self.items[number]
         if self.bare:
-            known = self.beside[number] if self.beside else Sentence(str(number), "")
+            known = self.gold[number] if self.gold else Sentence(str(number), "")
             return {"id": known.id, "text": known.text, "triples": list(item)}
         return item.to_json() if isinstance(item, Sentence) else dict(item)
 

@@ -1,6 +1,6 @@
 """What builders of knowledge graphs, open extractors and their wrappers write, as their packages dump it.
 
-Most keep the text beside its triples; one that does not (``kg-gen``, ``gliner2``) is read with the text in its row,
+Most keep the text with its triples; one that does not (``kg-gen``, ``gliner2``) is read with the text in its row,
 ``{"text": …, **output}``, or as predictions without texts, by id or by order.
 """
 

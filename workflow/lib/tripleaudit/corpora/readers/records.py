@@ -213,10 +213,10 @@ class Mapped:
     def check(self, row: dict[str, Any], where: str) -> None:
         if missing := self.lacks(row):
             unknown = next((role for role in missing if role in self.given), "")
-            asked = ",".join(f"{role}=COLUMN" for role in missing)
+            roles = ",".join(f"{role}=COLUMN" for role in missing)
             why = f"there is no column {self.given[unknown]!r} ({unknown})" if unknown else (
                 f"nothing is known to be the {' and the '.join(missing)}; say which column is what with --column "
-                f"{asked}, or under 'columns' of a study"
+                f"{roles}, or under 'columns' of a study"
             )  # fmt: skip
             raise UserError(f"{where}: {why}; the columns are {', '.join(map(str, row))}")
 
@@ -287,7 +287,7 @@ class Mapped:
             notes={"pairs_without_relation": 0} if self.declared and self.none else {},
             left_out=here.left_out,
         )
-        return replace(raw, **more)
+        return replace(raw, **more) if more else raw
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)

@@ -99,15 +99,15 @@ def _extend(
 ) -> None:
     """Fill the next word of every search, all in one pass of the model."""
     queries: defaultdict[str, set[int]] = defaultdict(set)
-    asked: list[list[tuple[str, int]]] = []
+    wanted: list[list[tuple[str, int]]] = []
     for search in searches:
         keys = [_masked(sentences[search.sentence].text, search, words, model.mask_token) for _, words in search.beam]
-        asked.append(keys)
+        wanted.append(keys)
         for text, number in keys:
             queries[text].add(number)
     # Two more than needed: the word itself is dropped, in small letters and capitals.
     answers = model.fill({text: sorted(numbers) for text, numbers in queries.items()}, k + 2)
-    for search, keys in zip(searches, asked, strict=True):
+    for search, keys in zip(searches, wanted, strict=True):
         place = search.open.pop(0)
         width = beams if search.open else k
         grown = [
