@@ -146,18 +146,18 @@ def read_corpus(
             item), no sentence.
     """
     check_occurrence(occurrence)
-    paths = [path] if isinstance(path, str | Path | Given) else list(path)
-    if not paths:
-        raise UserError("no corpus file is given, expected at least one")
     if isinstance(path, Given):
-        formats = ["python"]
+        source, formats = path.name, ["python"]
         raw: Iterable[RawSentence] = with_left_out(path.sentences(options.get("columns")), path)
     else:
+        paths = [path] if isinstance(path, str | Path) else list(path)
+        if not paths:
+            raise UserError("no corpus file is given, expected at least one")
         check_once(paths)
+        source = ", ".join(map(str, paths))
         formats = [resolve_format(one, format, options.get("columns")) for one in paths]
         files = zip(paths, formats, strict=True)
         raw = chain.from_iterable(read_raw(one, name, occurrence=occurrence, **options) for one, name in files)
-    source = ", ".join(map(str, paths))
     corpus = build_corpus(raw, source=source, format="+".join(dict.fromkeys(formats)), occurrence=occurrence)
     if not quiet:
         say(corpus.report)
