@@ -160,8 +160,7 @@ class Bench:
         packed = []
         for epoch in range(BATCHES):
             sampler = LengthGroupedBatches(self.data.lengths, size, seed=0)
-            sampler.begin(epoch)
-            for key in sampler:
+            for key in sampler.of(epoch):
                 packed.append(pinned(collator([self.data[place] for place in key]) | rates))
                 if len(packed) >= 20 * BATCHES:
                     break

@@ -114,7 +114,7 @@ def measure(task: Task) -> list[Measurement]:
 
     def batches(size: int) -> list[list]:
         sampler = LengthGroupedBatches(dataset.lengths, min(size, len(dataset)), seed=0)
-        keys = [key for key in sampler if len(key) == min(size, len(dataset))][: task.batches]
+        keys = [key for key in sampler.of(0) if len(key) == min(size, len(dataset))][: task.batches]
         return [[dataset[place] for place in key] for key in keys]
 
     training = [on_device(collator(each), device) for each in batches(task.training_batch)]

@@ -172,7 +172,7 @@ def training_batch(
 class Zeros:
     """Random numbers that are all 0: the first of everything is drawn."""
 
-    def random(self, size, dtype=np.float64):
+    def random(self, size=(), dtype=np.float64):
         return np.zeros(size, dtype=dtype)
 
 

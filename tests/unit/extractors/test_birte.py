@@ -24,7 +24,6 @@ from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.birte import (
     BiRTE,
     decode,
-    distinct,
     draw_pairs,
     given_logits,
     mean_at,
@@ -200,15 +199,17 @@ def test_the_score_is_that_of_the_better_direction():
 
 def test_an_eager_model_stays_within_its_limits():
     content = torch.ones(2, 30, dtype=torch.bool)
-    everything = torch.ones(2, 30, 2)
+    everything, asked = torch.ones(2, 30, 2), []
 
     def given(spans):
         return torch.ones(len(spans[0]), 30, 2)
 
     def relations(pairs):
+        asked.append(pairs)
         return torch.ones(len(pairs), 50)
 
-    rows, _ = decode((everything, given), (everything, given), relations, content, candidates=40, pairs_at_once=7)
+    rows, _ = decode((everything, given), (everything, given), relations, content, pairs_at_once=7)
+    assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [100, 100]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
     nothing = decode((-everything, given), (-everything, given), relations, content)
     assert nothing[0].shape == (0, 6)
@@ -283,18 +284,6 @@ def test_its_three_stages_draw_apart(tiny_encoder):
         assert changed == {name}
 
 
-def test_distinct_pairs_are_those_of_whole_rows():
-    """Places up to the length of the longest sentences; a sentence and a place never make the number of another one."""
-    torch.manual_seed(0)
-    length = 512
-    pairs = torch.cat([torch.randint(0, 3, (300, 5)), torch.randint(length - 2, length, (300, 5))])
-    expected, number = torch.unique(pairs, dim=0, return_inverse=True)
-    rows, places = distinct(pairs, length)
-    assert torch.equal(rows, expected)
-    assert torch.equal(places, number)
-    assert [len(each) for each in distinct(pairs[:0], length)] == [0, 0]
-
-
 def test_layers_start_as_the_authors_do(tiny_encoder):
     """Weights normal with a standard deviation of 0.02, biases 0."""
     torch.manual_seed(0)
@@ -320,18 +309,3 @@ def test_a_probability_of_exactly_a_half_is_none(forwards, which):
         content, score = torch.ones(1, 4).bool(), torch.tensor([[relation]])
         rows, _ = decode(*((one, none) if forwards else (none, one)), lambda pairs, s=score: s[: len(pairs)], content)
         assert rows.tolist() == [[0, 1, 1, 0, 2, 2] if forwards else [0, 2, 2, 0, 1, 1]][:count]
-
-
-def test_at_most_a_hundred_pairs_of_a_sentence_are_followed_up():
-    everything, asked = torch.ones(2, 30, 2), []
-
-    def given(spans):
-        return torch.ones(len(spans[0]), 30, 2)
-
-    decode(
-        (everything, given),
-        (everything, given),
-        lambda pairs: asked.append(pairs) or torch.zeros(len(pairs), 1),
-        torch.ones(2, 30).bool(),
-    )
-    assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [100, 100]

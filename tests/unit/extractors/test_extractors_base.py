@@ -115,6 +115,16 @@ def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
         saved_extractor_name(tiny_encoder)
 
 
+@pytest.mark.parametrize(("name", "value"), [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True)])
+def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value):
+    config = json.loads((saved / "config.json").read_text())
+    (saved / "config.json").write_text(json.dumps({**config, name: not value}))
+    load_extractor(saved)
+    (saved / "config.json").write_text(json.dumps({**config, name: value}))
+    with pytest.raises(UserError, match=f"was trained with {name}"):
+        load_extractor(saved)
+
+
 def test_missing_weights_are_refused(saved):
     from safetensors.torch import load_file, save_file
 

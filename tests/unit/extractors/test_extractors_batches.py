@@ -13,7 +13,6 @@ from tripleaudit.extractors.batches import (
     ahead,
     flat_spans,
     joined,
-    last_rows,
     pad_batch,
     sentences_of,
     slices,
@@ -78,7 +77,6 @@ def test_rows_and_spans_by_hand():
     rows = [np.array([[1, 2, 0, 3, 3]]), np.zeros((0, 5), dtype=np.int64), np.array([[4, 4, 1, 5, 6], [1, 1, 2, 2, 2]])]
     assert stack_triples(rows).tolist() == [[0, 1, 2, 0, 3, 3], [2, 4, 4, 1, 5, 6], [2, 1, 1, 2, 2, 2]]
     assert stack_triples([]).shape == (0, 6)
-    assert last_rows(np.array([3, 1, 3, 2, 1, 3])).tolist() == [False, False, False, True, True, True]
     assert flat_spans(np.array([0, 2]), np.array([1, 3]), np.array([2, 4]), 5).tolist() == [[1, 2], [13, 14]]
 
 

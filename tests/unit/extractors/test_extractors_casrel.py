@@ -13,16 +13,13 @@ from support.extractors import (
     Portions,
     build,
     dense,
-    f1,
-    gold,
     random_batch,
-    sentence,
     toy_sentences,
     training_batch,
     worked_example,
 )
 from tripleaudit.extractors import casrel
-from tripleaudit.extractors.casrel import CasRel, _fill_pseudo_subjects, decode, draw_subjects
+from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects
 
 
 def oracle(batch: dict, relations: int):
@@ -151,33 +148,6 @@ def test_no_subject_gives_no_triple():
     assert scores.shape == (0,)
 
 
-def test_pseudo_subjects_are_content_spans_and_train_empty_objects(tiny_encoder):
-    model = build(CasRel, tiny_encoder, zero_subject="random").double()
-    zero = [each for each in toy_sentences() if not each.triples]
-    plain = build(CasRel, tiny_encoder).double()
-    losses = set()
-    for epoch in range(5):
-        batch = training_batch(model, zero, epoch=epoch)
-        terms = model(**batch).terms
-        assert terms["object"] > 0
-        assert plain(**batch).terms["object"] == 0
-        losses.add(round(terms["object"].item(), 9))
-    assert len(losses) > 1
-
-
-def test_a_pseudo_subject_has_one_to_three_tokens_of_the_content_by_hand():
-    """Draws: where among the content tokens it starts, and how long it is; never beyond the last of them."""
-    content = torch.tensor([[0, 1, 1, 1, 1, 1, 0, 0]]).expand(6, -1)
-    draws = torch.tensor([[0.0, 0.0], [0.0, 0.5], [0.0, 0.99], [0.45, 0.7], [0.99, 0.99], [0.0, 0.99]])
-    present = torch.tensor([False] * 5 + [True])
-    flat, filled = _fill_pseudo_subjects(torch.full((6, 2), 42), present, draws, content)
-    spans = flat - 8 * torch.arange(6)[:, None]
-    assert spans[:5].tolist() == [[1, 1], [1, 2], [1, 3], [3, 5], [5, 5]]
-    assert flat[5].tolist() == [42, 42] and filled.all()  # the sentence's own
-    nothing = _fill_pseudo_subjects(torch.full((1, 2), 42), present[:1], draws[:1], torch.zeros(1, 8, dtype=torch.long))
-    assert nothing[0].tolist() == [[42, 42]] and not nothing[1].any()
-
-
 def test_a_chain_is_beyond_the_linear_object_taggers(tiny_encoder):
     """With (a, r, b) and b a subject of its own, w(a) + w(b) > 0 contradicts w(a) + w(a) < 0 and w(b) + w(b) < 0.
 
@@ -206,37 +176,6 @@ def test_extract_gives_spans_of_the_text(tiny_encoder):
     assert results[1].triples == ()
     assert all(not list(each.problems()) for each in results)
     assert all(0 < triple.score <= 1 for triple in results[0].triples)
-
-
-def test_the_shared_f1_is_not_blind():
-    one, two = (
-        sentence("tim leads apple .", ("tim", "C", "apple")),
-        sentence("tim leads apple .", ("tim", "F", "apple")),
-    )
-    assert f1(gold([one]), gold([two])) == 0.0
-    assert f1(gold([one]), gold([one])) == 1.0
-
-
-@pytest.mark.parametrize("which", ["subject", "object head", "object tail"])
-def test_every_threshold_is_a_half(which):
-    """Probabilities of 0.55 count, those of 0.45 do not, at each of the stages."""
-    content = torch.ones(1, 4, dtype=torch.bool)
-    for logit, count in ((0.2, 1), (-0.2, 0)):
-        subject, found = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2, 1), -9.0)
-        subject[0, 1] = logit if which == "subject" else 9.0
-        found[0, 2, 0] = logit if which == "object head" else 9.0
-        found[0, 2, 1] = logit if which == "object tail" else 9.0
-        rows, _ = decode(subject, lambda s, a, b, found=found: found.expand(len(s), -1, -1, -1), content, 1)
-        assert len(rows) == count, logit
-
-
-def test_the_score_is_the_product_of_the_four_probabilities_used():
-    subject, object_ = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2, 2), -9.0)
-    subject[0, 1, 0], subject[0, 2, 1] = 0.5, 1.0
-    object_[0, 3, 0, 1], object_[0, 4, 1, 1] = 2.0, 3.0
-    rows, scores = decode(subject, lambda s, a, b: object_[s], torch.ones(1, 6).bool(), 2)
-    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
-    torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 2.0, 3.0]).sigmoid().prod()[None])
 
 
 @pytest.mark.parametrize("which", range(4))

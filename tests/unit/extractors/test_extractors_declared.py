@@ -73,7 +73,7 @@ def test_an_extractor_of_ones_own_is_asked_for_its_section(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(OWN)
     read = settings_class(f"{file}:Mine")
-    assert {"max_length", "zero_subject", "size"} <= set(read.model_fields)
+    assert {"max_length", "prior", "size"} <= set(read.model_fields)
     assert read.training_defaults["epochs"] == 3 and read.sparse_outputs == {"subject": 1, "object": 1}
     assert problems(f"{file}:Mine", {"size": "tiny"}) == ["model/size: expected one of 'small' or 'large', got 'tiny'"]
     file = tmp_path / "other.py"

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from support.extractors import random_batch
 from tripleaudit.extractors import grte, maxima, onerel, pairs, unirel
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags
+from tripleaudit.extractors.decoding import nearest_tail, pairs_within
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
 from tripleaudit.extractors.pointers import run_whole, whole_lstm
@@ -82,13 +82,6 @@ def test_nearest_tail():
     tails = torch.tensor([[0, 1, 0, 0, 1, 0]], dtype=torch.bool)
     assert nearest_tail(tails).tolist() == [[1, 1, 4, 4, 4, 6]]
     assert nearest_tail(tails.T, dim=0).T.tolist() == [[1, 1, 4, 4, 4, 6]]
-
-
-def test_spans_share_tails_and_heads_without_a_tail_are_dropped():
-    heads = torch.tensor([[1, 1, 0, 0, 1], [0, 0, 0, 0, 0]], dtype=torch.bool)
-    tails = torch.tensor([[0, 0, 1, 0, 0], [1, 1, 1, 1, 1]], dtype=torch.bool)
-    row, start, end = spans_from_tags(heads, tails)
-    assert list(zip(row.tolist(), start.tolist(), end.tolist(), strict=True)) == [(0, 0, 2), (0, 1, 2)]
 
 
 def test_pairs_within_a_sentence():
@@ -166,14 +159,3 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
         found = list(everything(torch.float32))
     for one, exact in zip(found, everything(torch.float64), strict=True):
         torch.testing.assert_close(one.double(), exact, rtol=1e-4, atol=1e-4)  # bfloat16 is off by 1e-3
-
-
-def test_the_first_spans_of_a_row_are_kept():
-    heads, tails = torch.ones(2, 5, dtype=torch.bool), torch.tensor([[0, 1, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
-    row, start, end = spans_from_tags(heads, tails, most=2)
-    assert list(zip(row.tolist(), start.tolist(), end.tolist(), strict=True)) == [
-        (0, 0, 1), (0, 1, 1), (1, 0, 0), (1, 1, 1)
-    ]  # fmt: skip
-    groups = torch.tensor([0, 0, 0, 2, 2])
-    assert ranks(groups).tolist() == [0, 1, 2, 0, 1]
-    assert first_rows(groups, 2).tolist() == [True, True, False, True, True]

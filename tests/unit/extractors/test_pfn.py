@@ -171,17 +171,6 @@ def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
     assert not torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
 
 
-@pytest.mark.parametrize("which", ["entity", "relation"])
-def test_both_thresholds_are_a_half(which):
-    for logit, count in ((0.2, 1), (-0.2, 0)):
-        entity, relation = torch.full((1, 4, 4), -9.0), torch.full((1, 4, 4, 1), -9.0)
-        entity[0, 0, 0] = entity[0, 2, 2] = logit if which == "entity" else 9.0
-        relation[0, 0, 2] = logit if which == "relation" else 9.0
-        content = torch.ones(1, 4, dtype=torch.bool)
-        rows, _ = decode(entity, lambda cells, relation=relation: relation[tuple(cells.T)], content, None)
-        assert len(rows) == count, logit
-
-
 def test_the_score_is_the_product_of_the_three_probabilities_used():
     entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
     entities[0, 1, 2], entities[0, 3, 3], entities[0, 3, 4] = 1.0, 0.5, 2.0  # a start has its likeliest end

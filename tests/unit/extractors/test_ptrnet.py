@@ -184,15 +184,6 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
     assert steps(0)[2][:8] != sorted(steps(0)[2][:8])
 
 
-def test_triples_are_written_as_they_come_in_the_text():
-    """By subject start, object start, then what is left; a sentence's order is that of no random number."""
-    rows = np.array([[9, 9, 0, 1, 1], [2, 3, 1, 7, 7], [2, 2, 0, 7, 7], [2, 3, 0, 4, 4]])
-    for config in (PtrNet.config_class(), PtrNet.config_class(order="text")):  # the default
-        made = PtrNet.collate_targets(config, [rows, rows[:0], rows[::-1]], [None] * 3, Shape(3, 20))
-        wanted = [[each[place] for place in (0, 1, 3, 4)] for each in rows[::-1].tolist()]
-        assert made["places"][:, :4].tolist() == [wanted, [[0] * 4] * 4, wanted]
-
-
 @pytest.mark.parametrize(("most", "written"), [(2, [2, 3, PAD]), (3, [2, 3, 4, NONE]), (4, [2, 3, 4, NONE, PAD])])
 def test_a_static_batch_ends_with_none_where_all_triples_fit(most: int, written: list[int]) -> None:
     rows = np.array([[1, 1, number, 4 + number, 4 + number] for number in range(3)])

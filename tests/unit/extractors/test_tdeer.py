@@ -160,8 +160,8 @@ def test_an_eager_model_stays_within_its_limits():
         called.append(len(instances))
         return torch.ones(len(instances), 30)
 
-    rows, _ = decode((ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 40, 64)
-    assert called == [64, 16]
+    rows, _ = decode((ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 100, 64)
+    assert called == [64, 64, 64, 8]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
     assert decode((ones, ones), -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
     assert decode((-ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)
@@ -196,20 +196,6 @@ def test_the_score_is_the_product_of_the_six_probabilities_used():
     rows, scores = decode((heads, tails), relations, lambda i: asked.append(i) or objects, torch.ones(1, 6).bool())
     assert asked[0].tolist() == [[0, 1, 2, 1]] and rows.tolist() == [[0, 1, 2, 1, 3, 4]]
     torch.testing.assert_close(scores, torch.tensor([0.5, 1.0, 1.5, 2.0, 2.5, 3.0]).sigmoid().prod()[None])
-
-
-def test_instances_are_scored_in_portions_and_at_most_a_hundred_of_a_sentence():
-    """Twelve subjects and ten relations make 120 instances; each has its object at its own subject."""
-    logits, sizes = torch.full((1, 12, 2), 9.0), []
-
-    def objects(instances):
-        sizes.append(len(instances))
-        return F.one_hot(instances[:, 1], 12) * 18.0 - 9.0
-
-    relations, content = torch.full((1, 10), 9.0), torch.ones(1, 12).bool()
-    rows, _ = decode((logits, logits), relations, objects, content, instances_at_once=64)
-    assert sizes == [64, 36] and len(set(map(tuple, rows.tolist()))) == 100
-    assert all(row[1] == row[4] for row in rows.tolist())
 
 
 def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):

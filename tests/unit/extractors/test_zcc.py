@@ -23,7 +23,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.clues import clues
 from tripleaudit.extractors.registry import load_extractor, resolve
-from tripleaudit.extractors.zcc import ZCC, has_triples
+from tripleaudit.extractors.zcc import ZCC
 
 HEADS = ("binary", "mcml")
 
@@ -51,11 +51,11 @@ def test_worked_example(tiny_encoder):
         assert batch["labels"].tolist() == [labels, *[[0] * len(labels)] * len(zero)]
 
 
-def test_the_strongest_relation_decides():
-    logits = torch.tensor([[-1.0, 0.5, -3.0], [-0.1, -2.0, -9.0], [0.0, -1.0, -1.0]])
-    scores = has_triples(logits)
-    torch.testing.assert_close(scores, logits.sigmoid().max(dim=1).values)
-    assert (scores > 0.5).tolist() == [True, False, False]
+def test_the_strongest_relation_decides(tiny_encoder):
+    model, texts = build(ZCC, tiny_encoder, head="mcml").eval(), [each.text for each in toy_sentences()]
+    with torch.inference_mode():
+        logits = model(**model.collate(model.aligner.align(texts))).logits
+    assert model.decide(texts) == pytest.approx(logits.sigmoid().max(dim=1).values.tolist(), rel=1e-5)
 
 
 @pytest.mark.parametrize("head", HEADS)

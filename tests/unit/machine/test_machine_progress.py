@@ -63,7 +63,8 @@ def test_the_rate_forgets_a_quick_start(monkeypatch):
 def test_what_a_resumed_run_had_done_does_not_count_for_the_rate(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    progress = Progress("training", 1000, "steps", done=500)
+    progress = Progress("training", 1000, "steps")
+    progress.start(500, 1000)
     clock[0] = 10.0
     progress.reach(600)
     assert progress.line() == "training: 600 of 1000 steps, 10.0 a second, about 0:40 left"

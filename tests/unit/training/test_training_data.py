@@ -9,7 +9,7 @@ import torch
 from support.extractors import build, sentence, toy_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences, training_loader
+from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +17,10 @@ def model(tiny_encoder):
     return build(CasRel, tiny_encoder)
 
 
-def loader(model, sentences, *, seed=0, noise=None, batch_size=2, workers=0):
-    dataset = TrainingSentences(sentences, model, noise)
-    return training_loader(dataset, Collator(CasRel, model.config, 0, seed), batch_size, workers=workers)
+def batches_of(model, sentences, *, seed=0, epoch=0, noise=None, batch_size=2):
+    dataset, collate = TrainingSentences(sentences, model, noise), Collator(CasRel, model.config, 0, seed)
+    for keys in LengthGroupedBatches(dataset.lengths, batch_size, seed).of(epoch):
+        yield collate([dataset[key] for key in keys])
 
 
 def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
@@ -52,49 +53,39 @@ def test_zero_triple_sentences_can_be_dropped(tiny_encoder):
 def test_batches_hold_every_sentence_once_and_similar_lengths():
     lengths = np.random.default_rng(0).integers(5, 100, size=1003)
     sampler = LengthGroupedBatches(lengths, 8, seed=3)
-    batches = list(sampler)
+    batches, later = list(sampler.of(0)), list(sampler.of(1))
     assert len(batches) == len(sampler) == 126 and {epoch for batch in batches for epoch, _ in batch} == {0}
     assert sorted(index for batch in batches for _, index in batch) == list(range(1003))
     spread = np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in batches])
     plain = LengthGroupedBatches(lengths, 8, seed=3, grouped=False)
-    assert spread < 0.1 * np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in plain])
-    assert list(sampler) == batches
-    sampler.begin(1)
-    assert {epoch for batch in sampler for epoch, _ in batch} == {1}
-    other = LengthGroupedBatches(lengths, 8, seed=4)
-    orders = [[[index for _, index in batch] for batch in each] for each in (batches, sampler, other)]
+    assert spread < 0.1 * np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in plain.of(0)])
+    assert list(sampler.of(0)) == batches
+    assert {epoch for batch in later for epoch, _ in batch} == {1}
+    other = LengthGroupedBatches(lengths, 8, seed=4).of(0)
+    orders = [[[index for _, index in batch] for batch in each] for each in (batches, later, other)]
     assert orders[0] != orders[1] and orders[0] != orders[2]
     together = [{frozenset(batch) for batch in order} for order in orders]
     assert len(together[0] & together[1]) < 5  # not the same batches in another order either
-    whole = list(sampler)
-    sampler.begin(1, 5)
-    assert list(sampler) == whole[5:]
+    assert list(sampler.of(1, 5)) == later[5:]
 
 
-def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(tiny_encoder):
-    model = build(CasRel, tiny_encoder, zero_subject="random")  # its batches carry what was drawn
+def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
+    twice = sentence(
+        "tim leads apple and london .", *(("tim", "C", "apple"), ("apple", "C", "tim"), ("london", "C", "tim")), id="t"
+    )
+    texts = [replace(twice, id=str(number), text=f"{twice.text} {'today ' * number}") for number in range(8)]
 
     def draws(batch_size, seed=0, epoch=0):
-        data = loader(model, toy_sentences(), seed=seed, batch_size=batch_size)
-        data.batch_sampler.begin(epoch)
         rows = {}
-        for batch in data:
-            for ids, row in zip(batch["input_ids"].tolist(), batch["draws"].tolist(), strict=True):
+        for batch in batches_of(model, texts, seed=seed, epoch=epoch, batch_size=batch_size):
+            places = batch["subject"] - batch["input_ids"].shape[1] * torch.arange(len(batch["subject"]))[:, None]
+            for ids, row in zip(batch["input_ids"].tolist(), places.tolist(), strict=True):
                 rows[tuple(token for token in ids if token)] = row
         return rows
 
     assert draws(1) == draws(3) == draws(8)
     assert draws(3) != draws(3, seed=1)
     assert draws(3) != draws(3, epoch=1)
-
-
-def test_worker_processes_give_the_same_batches(model):
-    own, others = loader(model, toy_sentences()), loader(model, toy_sentences(), workers=2)
-    for epoch in range(2):
-        own.batch_sampler.begin(epoch)
-        others.batch_sampler.begin(epoch)
-        for left, right in zip(own, others, strict=True):
-            assert all(torch.equal(left[key], right[key]) for key in left)
 
 
 class Loud:
@@ -188,11 +179,3 @@ def test_a_static_batch_says_which_rows_are_triples(tiny_encoder):
     assert len(batch["triples"]) > count
     tight = Collator(CasRel, model.config, 0, seed=0)(examples)
     assert "valid" not in tight and len(tight["triples"]) == count
-    assert "draws" not in tight  # this model draws nothing
-
-
-def test_loader_processes_stay_for_the_next_epoch(model):
-    assert loader(model, toy_sentences(), workers=1).persistent_workers
-    alone = loader(model, toy_sentences())
-    assert alone.num_workers == 0 and not alone.persistent_workers and alone.batch_sampler.grouped
-    assert len(alone) == -(-len(TrainingSentences(toy_sentences(), model)) // 2)

@@ -54,7 +54,7 @@ def seen(monkeypatch) -> list[EmbeddingRows]:
     [
         ("casrel", {"noising": {"probability": 0.5}, "optimizer": "adam"}),
         ("casrel", {"noising": {"probability": 0.5}, "accumulation": 2, "save_every": 2}),
-        ("tdeer", {"unit": "instances", "workers": 1}),
+        ("tdeer", {"unit": "instances"}),
         ("unirel", {"clip": "global", "clip_norm": 1e-3}),  # it reads the relations' names, too
         ("birte", {"clip": "parameter", "clip_norm": 1e-3, "adam_bias_correction": False}),
         ("zcc-binary", {"weight_decay": 0.0}),

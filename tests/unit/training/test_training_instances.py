@@ -17,7 +17,7 @@ from tripleaudit.extractors.prgc import PRGC
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.plan.training import presets
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences, training_loader
+from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
 from tripleaudit.training.run import split_settings
 
 KINDS = pytest.mark.parametrize("kind", [TDEER, PRGC])
@@ -43,12 +43,13 @@ def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_e
     counts = dataset.instances()
     assert dataset.size("instances") == sum(counts) > len(dataset) == dataset.size("sentences")
     sampler = LengthGroupedBatches(dataset.lengths, 3, seed=1, grouped=False, instances=counts)
-    batches = list(sampler)
+    batches = list(sampler.of(0))
     assert len(batches) == len(sampler) == -(-sum(counts) // 3)
     keys = Counter(key for batch in batches for key in batch)
     assert keys == Counter((0, number, each) for number, count in enumerate(counts) for each in range(count))
-    loader = training_loader(dataset, Collator(kind, model.config, 0, 0), 3, unit="instances", grouped=False)
-    for batch in loader:
+    collate = Collator(kind, model.config, 0, 0)
+    for own in batches:
+        batch = collate([dataset[key] for key in own])
         sentences = batch["instances"][:, 0].tolist()
         assert len(sentences) == len(set(sentences))  # one instance of each entry
         assert len(batch["input_ids"]) <= 3

@@ -11,7 +11,7 @@ from tripleaudit.training.settings import TrainingSettings, deciding
 
 def test_what_is_not_asked_for_is_off() -> None:
     settings = TrainingSettings()
-    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "workers", "save_every")
+    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every")
     assert {name: getattr(settings, name) for name in off} == dict.fromkeys(off, 0)
     one = ("accumulation", "evaluate_every", "evaluate_from")
     assert {name: getattr(settings, name) for name in one} == dict.fromkeys(one, 1)
@@ -59,7 +59,6 @@ def test_settings_at_their_limits_fit_together(values: dict) -> None:
 def test_what_alters_no_result_does_not_decide_it() -> None:
     values = {
         "epochs": 3,
-        "workers": 2,
         "save_every": 1,
         "save_minutes": 1.0,
         "report_to": "trackio",

@@ -11,7 +11,7 @@ import torch
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build, toy_sentences
-from tripleaudit.extractors.batches import Shape, last_rows
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
@@ -48,11 +48,6 @@ def test_static_shapes_are_few():
     assert Shape.of([17]).rows(7) == 7
     assert shape.padded(np.array([[1, 2]]), fill=-1).tolist() == [[1, 2]] + [[-1, -1]] * 11
     assert shape.sentences(np.array([True])).tolist() == [True, False, False]
-
-
-def test_of_rows_for_one_cell_the_last_counts():
-    assert last_rows(np.array([3, 1, 3, 3, 2, 1])).tolist() == [False, False, False, True, True, True]
-    assert last_rows(np.zeros(0, dtype=np.int64)).tolist() == []
 
 
 def test_a_static_batch_brings_its_learning_rates(tiny_encoder):

@@ -50,6 +50,7 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
+GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False}  # switches, as all models have them now
 Row = tuple[int, int, int, int, int, float]
 
 
@@ -358,6 +359,10 @@ class Extractor(PreTrainedModel):
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
+        if gone := [name for name, value in GONE.items() if getattr(model.config, name, value) != value]:
+            raise UserError(
+                f"{folder}: was trained with {gone[0]}, which is gone; expected the version that trained it"
+            )
         model.take(_load_tokenizer(Path(folder), config=model.config.encoder))
         return model
 

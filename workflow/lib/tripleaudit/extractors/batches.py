@@ -139,13 +139,6 @@ def by_subject(triples: Tensor) -> Tensor:
     return triples[torch.argsort(same.long().argmax(dim=1), stable=True)] if len(triples) else triples
 
 
-def last_rows(cells: np.ndarray) -> np.ndarray:
-    """Mark, for each distinct cell number of [n], the last row that names it; [n] bool."""
-    last = np.zeros(len(cells), dtype=bool)
-    last[list(dict(zip(cells.tolist(), range(len(cells)), strict=True)).values())] = True  # later ones replace
-    return last
-
-
 def flat_spans(sentence: np.ndarray, start: np.ndarray, end: np.ndarray, length: int) -> np.ndarray:
     """Numbers [n, 2] of the first and last tokens of spans among all B * L tokens of a batch."""
     return np.stack([sentence * length + start, sentence * length + end], axis=1)

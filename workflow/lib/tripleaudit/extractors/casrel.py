@@ -49,37 +49,31 @@ class CasRel(Extractor):
         Returns:
             ``subject`` [B, 2] flat span (see :func:`tripleaudit.extractors.batches.flat_spans`) and ``present`` [B]
             bool, whether there is one; gold cells (:func:`losses.write_gold`) ``subject`` of [B, L, 2] and ``object``
-            of [B, L, 2, R]; ``draws`` [B, 2] for a pseudo-subject, where there are such.
+            of [B, L, 2, R].
         """
-        draws = np.array([rng.random(3, dtype=np.float32) for rng in rngs])
+        draws = np.array([rng.random(dtype=np.float32) for rng in rngs])
         triples = stack_triples(rows).numpy()
-        start, end, present, drawn = draw_subjects(triples, draws[:, 0], len(rows))
+        start, end, present, drawn = draw_subjects(triples, draws, len(rows))
         own = triples[drawn]
         relations = len(config.relations)
         subjects = tag_cells(shape.length, triples[:, 0], triples[:, 1], triples[:, 2])
         objects = tag_cells(shape.length, own[:, 0], own[:, 4], own[:, 5]) * relations
         objects += np.concatenate([own[:, 3], own[:, 3]])
-        targets = {
+        return {
             "subject": shape.sentences(flat_spans(np.arange(len(rows)), start, end, shape.length)),
             "present": shape.sentences(present),
             **write_gold(shape, {"subject": subjects, "object": objects}),
         }
-        if config.zero_subject == "random":
-            targets["draws"] = shape.sentences(draws[:, 1:])
-        return targets
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
-        subject, present = targets["subject"], targets["present"]
-        if self.config.zero_subject == "random":
-            subject, present = _fill_pseudo_subjects(subject, present, targets["draws"], content_mask)
-        gold, valid = read_gold(targets), attention_mask * present[:, None]
+        gold, valid = read_gold(targets), attention_mask * targets["present"][:, None]
         terms = {  # sums over the tags of a token, means over the tokens of the sentences that take part
             "subject": mean_bce(self.subject(hidden), gold["subject"], attention_mask),
-            "object": mean_bce(self.object_logits(hidden, subject), gold["object"], valid),
+            "object": mean_bce(self.object_logits(hidden, targets["subject"]), gold["object"], valid),
         }
         return ExtractorOutput.of(terms)
 
@@ -139,26 +133,6 @@ def draw_subjects(
 def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Flat numbers [2n] of the cells of [B, L, 2] where spans start (index 0) and where they end (index 1)."""
     return np.concatenate([(sentence * length + start) * 2, (sentence * length + end) * 2 + 1])
-
-
-def _fill_pseudo_subjects(subject: Tensor, present: Tensor, draws: Tensor, content_mask: Tensor):
-    """Give sentences without a subject a random span of one to three content tokens, if they have any token.
-
-    Args:
-        subject: [B, 2] flat spans.
-        present: [B].
-        draws: [B, 2] uniforms for start and length.
-        content_mask: [B, L].
-    """
-    length = content_mask.shape[1]
-    count = content_mask.sum(dim=1)  # [B]
-    offset = (draws[:, 0] * count).long()  # [B]
-    place = ((content_mask.cumsum(dim=1) <= offset[:, None]).sum(dim=1)).clamp(max=length - 1)
-    last = length - 1 - content_mask.flip(1).argmax(dim=1)  # [B]
-    stop = torch.minimum(place + (draws[:, 1] * 3).long(), last)  # [B]
-    filled = ~present & (count > 0)  # [B]
-    pseudo = torch.stack([place, stop], dim=1) + torch.arange(len(count), device=count.device)[:, None] * length
-    return torch.where(filled[:, None], pseudo, subject), present | filled
 
 
 def decode(

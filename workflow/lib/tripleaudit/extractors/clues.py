@@ -8,10 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 
-import torch
-
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.prediction import prepared, within_memory
 from tripleaudit.scoring.gate import THRESHOLD
 
 MOST = 500  # sentences, each read once a word
@@ -35,22 +32,12 @@ def clues(classifier: Extractor, texts: Sequence[str], batch_size: int = 32) -> 
     mask = classifier.aligner.tokenizer.mask_token or ""
     words = {text: list(_WORD.finditer(text)) for text in chosen}
     masked = {(text, word): text[: word.start()] + mask + text[word.end() :] for text in chosen for word in words[text]}
-    odds = _log_odds(classifier, [*chosen, *masked.values()], batch_size)
+    readings = classifier.log_odds(list(dict.fromkeys([*chosen, *masked.values()])), batch_size)
+    odds = {text: value for own, values in readings for text, value in zip(own, values.tolist(), strict=True)}
     bound, found = math.log(THRESHOLD / (1 - THRESHOLD)), {}
     for text in chosen:
         sign = 1 if odds[text] > bound else -1
         moved = [(sign * (odds[text] - odds[masked[text, word]]), word.group()) for word in words[text]]
         most, clue = max(moved, key=lambda pair: pair[0], default=(0.0, ""))
         found[text] = clue if most > 0 else ""
-    return found
-
-
-@torch.inference_mode()
-def _log_odds(classifier: Extractor, texts: Sequence[str], batch_size: int) -> dict[str, float]:
-    found: dict[str, float] = {}
-    with classifier.predicting():
-        for whole in prepared(classifier, list(dict.fromkeys(texts)), None, batch_size):
-            for batch, output in within_memory(whole, classifier.device, lambda tensors: classifier(**tensors)):
-                logits = output.logits.amax(dim=1).tolist()  # [B]
-                found |= zip(batch.texts, logits, strict=True)
     return found

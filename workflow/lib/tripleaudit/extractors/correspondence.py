@@ -75,10 +75,7 @@ def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
     for at in range(0, x.shape[1], step):
         block = slice(at, at + step)
         pre = x[:, block, None] + y[:, None]
-        keep = None
-        if draws is not None:
-            keep = kept(pre.shape, dropout, draws)
-        yield block, pre, keep
+        yield block, pre, None if draws is None else kept(pre.shape, dropout, draws)
 
 
 def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None) -> Tensor:
@@ -93,11 +90,10 @@ def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: flo
     Returns:
         [B, L, L]; row: subject head, column: object head.
     """
+    parts = rows, columns, layer.weight[0].to(rows.dtype)
     if on_device(rows):
-        logits = _DeviceCorrespondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout)
-        return raise_precision(logits) + layer.bias
+        return raise_precision(_DeviceCorrespondence.apply(*parts, dropout)) + layer.bias
     dropout = exact_rate(dropout)
     if dropout and seed is None:
         seed = int(torch.randint(2**62, ()))
-    logits = _Correspondence.apply(rows, columns, layer.weight[0].to(rows.dtype), dropout, seed or 0)
-    return raise_precision(logits) + layer.bias
+    return raise_precision(_Correspondence.apply(*parts, dropout, seed or 0)) + layer.bias

@@ -18,22 +18,16 @@ CPU_CELLS = 2**30
 SHARE = 1 / 16  # of a GPU's memory that one table of cells may take
 
 
-def forced() -> bool:
-    """Whether the device's formulation runs everywhere.
+def on_device(where: Tensor | torch.device) -> bool:
+    """Whether tensors there take the device's formulation.
 
     Raises:
         ValueError: the variable has another value than ``device``.
     """
-    value = os.environ.get(VARIABLE, "")
-    if value not in ("", "device"):
-        raise ValueError(f"{VARIABLE} is {value!r}, expected 'device' or nothing")
-    return value == "device"
-
-
-def on_device(where: Tensor | torch.device) -> bool:
-    """Whether tensors there take the device's formulation."""
-    device = where.device if isinstance(where, Tensor) else where
-    return device.type != "cpu" or forced()
+    forced = os.environ.get(VARIABLE, "")
+    if forced not in ("", "device"):
+        raise ValueError(f"{VARIABLE} is {forced!r}, expected 'device' or nothing")
+    return bool(forced) or (where.device if isinstance(where, Tensor) else where).type != "cpu"
 
 
 def cells_at_once(device: torch.device) -> int:

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from tripleaudit.extractors.batches import Shape, last_rows
+from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.formulation import on_device
 
 
@@ -64,8 +64,9 @@ class Gold(NamedTuple):
 
 def write_gold(shape: Shape, cells: Mapping[str, np.ndarray]) -> dict[str, Tensor]:
     """Put the positive cells of each table, by name, into a training batch, in the data loader."""
+    last = {name: last_written(torch.from_numpy(own)).numpy() for name, own in cells.items()}
     padded = {f"{name}_cells": shape.padded(own) for name, own in cells.items()}
-    return padded | {f"{name}_last": shape.padded(last_rows(own), fill=False) for name, own in cells.items()}
+    return padded | {f"{name}_last": shape.padded(own, fill=False) for name, own in last.items()}
 
 
 def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:
@@ -113,8 +114,8 @@ def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last
         logits: any shape; one logit per cell.
         cells: [n] int64, flat numbers of the positive cells; repeats count once.
         mask: weights that broadcast to ``logits`` (0 leaves a cell out), or None for all cells.
-        last: [n] bool, rows of ``cells`` that count (:func:`tripleaudit.extractors.batches.last_rows`); else they are
-            found by sorting.
+        last: [n] bool, rows of ``cells`` that count (:func:`last_written`), where they are
+            known.
 
     Returns:
         scalar.

@@ -4,7 +4,7 @@ It is learnt behind the training, from the entities of the training triples, whe
 changes no weight of the extractor: the triples are the same with and without it. Strict scores need it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,41 +80,28 @@ def with_types(
         alignment: of the sentence.
         states: [L, H] that the encoder gave it.
     """
-    wanted = dict.fromkeys(place for t in triples for span in (t.subject, t.object) if (place := _place(span)))
-    places, tokens = _fitting(alignment, list(wanted))
-    if not places:
+    places = dict.fromkeys((span.start, span.end) for t in triples for span in (t.subject, t.object))
+    fitting = _fitting(alignment, places)
+    if not fitting:
         return tuple(triples)
     with torch.inference_mode():
-        numbers = model.types(_at(states, tokens).to(model.types.weight.dtype)).argmax(dim=1).tolist()
-    types = {place: model.config.entity_types[number] for place, number in zip(places, numbers, strict=True)}
-    return tuple(
-        Triple(
-            replace(t.subject, type=types.get(_place(t.subject))),
-            t.relation,
-            replace(t.object, type=types.get(_place(t.object))),
-            t.score,
-        )
-        for t in triples
-    )
+        numbers = model.types(_at(states, fitting).to(model.types.weight.dtype)).argmax(dim=1).tolist()
+    types = {place: model.config.entity_types[number] for place, number in zip(fitting, numbers, strict=True)}
+
+    def typed(span: Span) -> Span:
+        return replace(span, type=types.get((span.start, span.end)))
+
+    return tuple(Triple(typed(t.subject), t.relation, typed(t.object), t.score) for t in triples)
 
 
 def _types_of(sentence: Sentence) -> dict[Entity, str]:
     """Located entities of a sentence's triples -> type; of two types of one span, the first."""
     found: dict[Entity, str] = {}
-    for span in _spans(sentence):
-        place = _place(span)
-        if place is not None and span.type is not None:
-            found.setdefault(place, span.type)
-    return found
-
-
-def _spans(sentence: Sentence) -> Iterator[Span]:
     for triple in sentence.triples:
-        yield from (triple.subject, triple.object)
-
-
-def _place(span: Span) -> Entity | None:
-    return None if span.start is None or span.end is None else (span.start, span.end)
+        for span in (triple.subject, triple.object):
+            if span.start is not None and span.end is not None and span.type is not None:
+                found.setdefault((span.start, span.end), span.type)
+    return found
 
 
 @torch.no_grad()
@@ -130,18 +117,16 @@ def _states(
             batch = model.collate(alignments)
             hidden = model.encode(batch["input_ids"], batch["attention_mask"])  # [B, L, H]
             for row, (text, alignment) in enumerate(zip(chunk, alignments, strict=True)):
-                places, tokens = _fitting(alignment, wanted[text])
-                if places:
-                    yield text, places, _at(hidden[row], tokens)
+                if fitting := _fitting(alignment, wanted[text]):
+                    yield text, list(fitting), _at(hidden[row], fitting)
 
 
-def _at(states: Tensor, tokens: Sequence[tuple[int, int]]) -> Tensor:
-    """States [L, H] at the first and last token of spans, [n, 2H]."""
-    first, last = torch.tensor(tokens, device=states.device).unbind(dim=1)
+def _at(states: Tensor, fitting: Mapping[Entity, tuple[int, int]]) -> Tensor:
+    """States [L, H] at the first and last token of entities, [n, 2H]."""
+    first, last = torch.tensor(list(fitting.values()), device=states.device).unbind(dim=1)
     return torch.cat([states[first], states[last]], dim=-1)
 
 
-def _fitting(alignment: Alignment, places: Sequence[Entity]) -> tuple[list[Entity], list[tuple[int, int]]]:
-    """Those entities that begin and end with tokens, and their first and last tokens (inclusive)."""
-    found = {place: tokens for place in places if (tokens := alignment.tokens(*place)) is not None}
-    return list(found), list(found.values())
+def _fitting(alignment: Alignment, places: Iterable[Entity]) -> dict[Entity, tuple[int, int]]:
+    """Those entities that begin and end with tokens -> their first and last tokens (inclusive)."""
+    return {place: tokens for place in places if (tokens := alignment.tokens(*place)) is not None}

@@ -5,7 +5,7 @@ It is trained on sentences with and without triples. The binary head has one out
 (MCML) has one output per relation, and lets a sentence through if any of them does.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -104,20 +104,21 @@ class ZCC(Extractor):
             "recall": correct / max(1, sum(positive)),
         }
 
-    @torch.inference_mode()
     def _scores(
         self, texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
     ) -> dict[str, float]:
-        """Score distinct texts."""
-        order, scores = [], []
+        return {
+            text: score
+            for own, odds in self.log_odds(texts, batch_size, alignments)
+            for text, score in zip(own, odds.sigmoid().tolist(), strict=True)
+        }
+
+    @torch.inference_mode()
+    def log_odds(
+        self, texts: Sequence[str], batch_size: int, alignments: Mapping[str, Alignment] | None = None
+    ) -> Iterator[tuple[Sequence[str], Tensor]]:
+        """Yield batches of distinct texts with the largest of each one's logits, [B]."""
         with self.predicting():
             for whole in prepared(self, texts, alignments, batch_size):
                 for batch, output in within_memory(whole, self.device, lambda tensors: self(**tensors)):
-                    order.extend(batch.texts)
-                    scores.append(has_triples(output.logits))
-        return dict(zip(order, torch.cat(scores).tolist(), strict=True)) if order else {}
-
-
-def has_triples(logits: Tensor) -> Tensor:
-    """Return the score [B] that a sentence has triples: the largest probability of its outputs [B, 1 or R]."""
-    return logits.amax(dim=1).sigmoid()  # [B]
+                    yield batch.texts, output.logits.amax(dim=1)

@@ -27,7 +27,6 @@ class Progress:
         what: start of each line.
         total: of all there is to do; None where that is not known.
         unit: what is counted, in the plural.
-        done: what an earlier run had done already; it does not count for the rate.
         log: where lines go.
         at_most: the total is a bound that need not be reached.
     """
@@ -38,15 +37,14 @@ class Progress:
         total: int | None = None,
         unit: str = "steps",
         *,
-        done: int = 0,
         log: logging.Logger | None = None,
         at_most: bool = False,
     ) -> None:
-        self.what, self.total, self.unit, self.done, self.at_most = what, total, unit, done, at_most
+        self.what, self.unit, self.at_most = what, unit, at_most
         self._log = log or logging.getLogger(__name__)
-        self._note: str | Callable[[], str] = ""
-        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
+        self._note: Callable[[], str] = str
         self._stop = threading.Event()
+        self.start(0, total)
         self._timer: threading.Thread | None = None
 
     def __enter__(self) -> "Progress":
@@ -63,9 +61,9 @@ class Progress:
             self._timer = None
 
     def start(self, done: int, total: int | None) -> None:
-        """Begin to count only now, where that is known later than the block begins."""
+        """Begin to count only now; what an earlier run had ``done`` does not count for the rate."""
         self.done, self.total = done, total
-        self._seen = deque([(time.monotonic(), done)], maxlen=WINDOW)
+        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), done)], maxlen=WINDOW)
 
     def add(self, number: int = 1) -> None:
         """Count ``number`` more as done."""
@@ -75,8 +73,8 @@ class Progress:
         """Say how many are done."""
         self.done = done
 
-    def note(self, text: str | Callable[[], str]) -> None:
-        """Add something to the lines to come, such as the loss; a function is asked when a line is due."""
+    def note(self, text: Callable[[], str]) -> None:
+        """Add something to the lines to come, such as the loss; it is asked for when a line is due."""
         self._note = text
 
     def line(self) -> str:
@@ -85,17 +83,12 @@ class Progress:
         began, before = self._seen[0]
         rate = (self.done - before) / max(now - began, 1e-9)
         self._seen.append((now, self.done))
-        of = "" if self.total is None else f" of {'at most ' if self.at_most else ''}{self.total}"
-        parts = [f"{self.what}: {self.done}{of} {self.unit}"]
-        if rate > 0:
-            parts.append(_rate(rate))
-            if self.total is not None:
-                bound = "at most " if self.at_most else "about "
-                parts.append(f"{bound}{duration((self.total - self.done) / rate)} left")
-        else:
-            parts.append(f"none finished in {duration(now - began)}")
-        text = self._note() if callable(self._note) else self._note
-        return ", ".join([*parts, text] if text else parts)
+        most = "at most " if self.at_most else ""
+        parts = [f"{self.what}: {self.done}{'' if self.total is None else f' of {most}{self.total}'} {self.unit}"]
+        parts.append(_rate(rate) if rate > 0 else f"none finished in {duration(now - began)}")
+        if rate > 0 and self.total is not None:
+            parts.append(f"{most or 'about '}{duration((self.total - self.done) / rate)} left")
+        return ", ".join(filter(None, [*parts, self._note()]))
 
     def _report(self) -> None:
         while not self._stop.wait(EVERY):

@@ -1,7 +1,7 @@
 """Training sentences: aligned once, noised and drawn from anew in every epoch, batched by length.
 
-The epoch travels with the index of each sentence (the sampler yields ``(epoch, index)``), so that loader workers,
-prefetching and resumed runs all see the right one.
+The epoch travels with the index of each sentence (:class:`LengthGroupedBatches` gives ``(epoch, index)``), so that
+prefetching and resumed runs see the right one.
 """
 
 import logging
@@ -15,7 +15,6 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset, Sampler
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
@@ -54,7 +53,7 @@ class Example:
     instance: int | None = None  # the only one of its instances that is wanted, where batches count instances
 
 
-class TrainingSentences(Dataset):
+class TrainingSentences:
     """The training sentences that an extractor can learn from.
 
     Sentences that lose all their triples (entities without a place in the text, truncation, spans that no token span
@@ -131,7 +130,7 @@ class TrainingSentences(Dataset):
         return Example(example.id, example.alignment, example.rows, epoch, *instance)
 
 
-class LengthGroupedBatches(Sampler):
+class LengthGroupedBatches:
     """Random batches of sentences of similar length.
 
     Each epoch's order follows from (seed, epoch) alone: a random permutation, cut into groups of ``GROUP`` batches,
@@ -158,17 +157,13 @@ class LengthGroupedBatches(Sampler):
         if instances is not None:
             self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
             self.lengths = np.repeat(self.lengths, instances)
-        self.epoch, self.first = 0, 0
-
-    def begin(self, epoch: int, first: int = 0) -> None:
-        """Choose the epoch of the next pass, and the batch that it begins with."""
-        self.epoch, self.first = epoch, first
 
     def __len__(self) -> int:
         return -(-len(self.lengths) // self.batch_size)
 
-    def __iter__(self) -> Iterator[list[tuple[int, int]]]:
-        rng = generator(self.seed, self.epoch, "batches")
+    def of(self, epoch: int, first: int = 0) -> Iterator[list[tuple[int, ...]]]:
+        """Yield the keys of each batch of an epoch, from the batch ``first`` on."""
+        rng = generator(self.seed, epoch, "batches")
         order = rng.permutation(len(self.lengths))
         if self.grouped:
             size = self.batch_size * GROUP
@@ -177,8 +172,7 @@ class LengthGroupedBatches(Sampler):
         batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
         if self.grouped:
             batches = [batches[number] for number in rng.permutation(len(batches))]
-        epoch = self.epoch
-        for batch in batches[self.first :]:
+        for batch in batches[first:]:
             yield [(epoch, *self.keys[index]) for index in batch]
 
 
@@ -209,20 +203,3 @@ class Collator:
         wanted = {} if None in chosen else {"chosen": chosen}
         batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape, **wanted))
         return batch
-
-
-def training_loader(
-    dataset: TrainingSentences,
-    collator: Collator,
-    batch_size: int,
-    *,
-    unit: str = "sentences",
-    grouped: bool = True,
-    workers: int = 0,
-) -> DataLoader:
-    """Return the loader of one training run."""
-    instances = dataset.instances() if unit == "instances" else None
-    sampler = LengthGroupedBatches(dataset.lengths, batch_size, collator.seed, grouped, instances)
-    return DataLoader(
-        dataset, batch_sampler=sampler, collate_fn=collator, num_workers=workers, persistent_workers=workers > 0
-    )

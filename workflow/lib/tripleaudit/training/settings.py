@@ -9,7 +9,6 @@ from tripleaudit.fields import (
     AsTuple,
     Batch,
     Count,
-    Helpers,
     LearningRate,
     NotNegative,
     Number,
@@ -26,7 +25,7 @@ from tripleaudit.scoring.matching import untyped_names
 OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
 CLIPS = ("none", "global", "parameter")
-WITHOUT_EFFECT = ("workers", "save_every", "save_minutes", "report_to")
+WITHOUT_EFFECT = ("save_every", "save_minutes", "report_to")
 """Settings that alter no result, so that a training with others is the same training."""
 PRECISIONS = ("bf16", "float32")
 UNITS = ("sentences", "instances")
@@ -106,8 +105,6 @@ class TrainingSettings(Section):
     """Batch sentences of similar length together."""
     precision: Annotated[str, among(PRECISIONS)] = "bf16"
     """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
-    workers: Helpers = 0
-    """Processes that load data; 0 loads in the training process."""
     save_every: Count = 0
     """Steps between two checkpoints, besides those after evaluations; 0 for none."""
     save_minutes: NotNegative = 10.0

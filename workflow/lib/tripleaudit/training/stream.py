@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Aligner, Alignment
@@ -15,8 +15,7 @@ from tripleaudit.scoring.gate import THRESHOLD
 WINDOW = 4096  # sentences that are read before the first of them is predicted
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(NamedTuple):
     """A predicted sentence; ``gate`` is the classifier's score that it has triples, None without a classifier."""
 
     sentence: Sentence
@@ -85,19 +84,18 @@ class Stream:
             window: sentences.
             known: what the aligner of the first model that reads them (:attr:`aligner`) made of their texts.
         """
-        account, texts = self.account, [sentence.text for sentence in window]
+        account, gate, texts = self.account, self.gate, [sentence.text for sentence in window]
         scores: list[float | None] = [None] * len(window)
         if known is None:
             known = self._align(self.aligner, texts)
-        if self.gate is not None:
+        if gate is not None:
             with account.clock.timed("gate"):
-                scores = self.gate.decide(texts, self.batch_size, known)
+                scores = gate.decide(texts, self.batch_size, known)
         kept = [number for number, score in enumerate(scores) if score is None or score > self.threshold]
-        texts = [texts[number] for number in kept]
-        if self.gate is not None and not self._shared:
+        texts, ids = [texts[number] for number in kept], [window[number].id for number in kept]
+        if gate is not None and not self._shared:
             known = self._align(self.model.aligner, texts)
         with account.clock.timed("extraction"):
-            ids = [window[number].id for number in kept]
             found = self.model.extract(texts, self.batch_size, ids, known) if kept else []
         predicted = dict(zip(kept, found, strict=True))
         account.counts.update(sentences=len(window), let_through=len(kept))

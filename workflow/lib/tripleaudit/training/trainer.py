@@ -19,7 +19,7 @@ from tripleaudit.extractors.formulation import half_precision, on_device, produc
 from tripleaudit.machine import memory, storage
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints
-from tripleaudit.training.data import Collator, TrainingSentences, training_loader
+from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
 from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
@@ -128,16 +128,13 @@ class ExtractorTrainer:
         bf16 = half_precision(self.device, settings.bf16)
         self.update = make_step(model, self.optimizer, settings, bf16)
         static = settings.batch_size if self.update.static else 0
-        collator = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
-        self.loader = training_loader(
-            dataset,
-            collator,
-            settings.batch_size,
-            unit=settings.unit,
-            grouped=settings.group_by_length,
-            workers=settings.workers,
+        self.dataset = dataset
+        self.collate = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
+        instances = dataset.instances() if settings.unit == "instances" else None
+        self.batches = LengthGroupedBatches(
+            dataset.lengths, settings.batch_size, seed, settings.group_by_length, instances
         )
-        self.steps_per_epoch = math.ceil(len(self.loader) / settings.accumulation)
+        self.steps_per_epoch = math.ceil(len(self.batches) / settings.accumulation)
         self.steps = settings.max_steps or settings.epochs * self.steps_per_epoch
         self.rates = Rates(self.optimizer, settings, self.steps, self.steps_per_epoch)
         self.log_every = max(1, self.steps_per_epoch // LOGS_PER_EPOCH)
@@ -164,12 +161,13 @@ class ExtractorTrainer:
 
     def _train_epoch(self, epoch: int) -> None:
         first = self.step % self.steps_per_epoch
-        if not first:
-            self._restore_random()
+        if self.resumed is not None:
+            checkpoints.read_random(self.resumed, self.device)
+            self.resumed = None
+        if not first and not self.update.static:
+            torch.empty((), dtype=torch.int64).random_()  # which PyTorch's loader drew when stored trainings were made
         batches = self._batches(epoch, first)
-        if first:  # what the loader draws at its start was drawn before the checkpoint
-            self._restore_random()
-        accumulation, count = self.settings.accumulation, len(self.loader)
+        accumulation, count = self.settings.accumulation, len(self.batches)
         for number in range(first, self.steps_per_epoch):
             self.model.step = self.step
             if not self.update.static:  # a static batch brings its rates with it
@@ -193,14 +191,11 @@ class ExtractorTrainer:
     def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
         """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their use."""
         accumulation = self.settings.accumulation
-        sampler, loader = self.loader.batch_sampler, self.loader
-        sampler.begin(epoch, first * accumulation)
-        if self.update.static and not loader.num_workers:  # without the loader's own costs of a batch
-            batches = (loader.collate_fn([loader.dataset[key] for key in keys]) for keys in sampler)
-        else:
-            batches = iter(loader)  # draws from PyTorch's random numbers
+        batches = (
+            self.collate([self.dataset[key] for key in keys]) for keys in self.batches.of(epoch, first * accumulation)
+        )
         if not self.update.static:
-            return (batch for batch in batches)
+            return batches
         at_start = epoch * self.steps_per_epoch + first
         pinned = self.device.type == "cuda"
 
@@ -314,11 +309,6 @@ class ExtractorTrainer:
         with whole(self.rows, self.optimizer):
             self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
         self.resumed = checkpoint
-
-    def _restore_random(self) -> None:
-        if self.resumed is not None:
-            checkpoints.read_random(self.resumed, self.device)
-            self.resumed = None
 
 
 def train_extractor(

@@ -1,9 +1,6 @@
 """What CasRel declares."""
 
-from typing import Annotated
-
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.fields import among
 
 
 class CasRelSettings(ExtractorSettings):
@@ -21,7 +18,3 @@ class CasRelSettings(ExtractorSettings):
         "patience": 7,
         "min_delta": 1e-4,
     }
-
-    zero_subject: Annotated[str, among(("none", "random"))] = "none"
-    """What a sentence with zero triples trains besides its empty subject maps: `none`, or `random` for a random
-    pseudo-subject of up to three tokens with empty object maps."""
