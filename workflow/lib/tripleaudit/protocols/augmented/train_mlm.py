@@ -85,6 +85,7 @@ def train_masked_lm(
     losses: list[float] = []
     queue: list[int] = []
     with Progress("train-mlm", steps, "steps", log=log) as progress:
+        progress.note(lambda: f"loss {losses[-1]:.3f}" if losses else "")
         while len(losses) < steps:
             if len(queue) < size:
                 queue += draw.sample(range(len(samples)), len(samples))
@@ -100,7 +101,6 @@ def train_masked_lm(
             optimizer.zero_grad()
             losses.append(loss.item())
             progress.reach(len(losses))
-            progress.note(f"loss {losses[-1]:.3f}")
     _save(model, tokenizer, Path(out))
     words, correct = _accuracy(model.eval(), tests, tokenizer, size, random.Random(seed + 2))
     tail = losses[-max(1, steps // 10) :]
