@@ -55,22 +55,6 @@ def test_adam_without_bias_correction_follows_its_formula(fused):
     torch.testing.assert_close(weight.detach(), expected, rtol=1e-12, atol=1e-12)
 
 
-def test_schedules():
-    def factor(kind, **options):
-        return schedule_factor(TrainingSettings(schedule=kind, **options), kind, 100, 10.0)
-
-    constant, linear = factor("constant", warmup=0.1), factor("linear", warmup=0.1)
-    assert [constant(s) for s in (0, 5, 10, 99)] == [0, 0.5, 1, 1]
-    assert [linear(s) for s in (5, 10, 55, 100)] == [0.5, 1, 0.5, 0]
-    cosine = factor("cosine")
-    assert [round(cosine(s), 6) for s in (0, 50, 100)] == [1, 0.5, 0]
-    restarts = factor("cosine_restarts", restart_epochs=2.0)
-    assert [round(restarts(s), 6) for s in (0, 10, 20, 30)] == [1, 0.5, 1, 0.5]
-    assert restarts(19) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.95)))
-    steps = factor("steps", learning_rate_points=((0, 0.0), (1, 1.0), (2, 0.1)))
-    assert [round(steps(s), 6) for s in (0, 5, 10, 15, 20, 90)] == [0, 0.5, 1, 0.55, 0.1, 0.1]
-
-
 def test_the_head_may_have_its_own_schedule(tiny_encoder):
     model = build(CasRel, tiny_encoder)
     settings = TrainingSettings(
@@ -216,13 +200,14 @@ def test_a_training_of_warm_up_alone_ends_at_the_full_rate():
         assert [of(step) for step in range(5)] == pytest.approx([0, 1 / 3, 2 / 3, 1, 0])  # one step behind the warm-up
 
 
-def test_the_rates_between_points_begin_with_the_first():
-    points = ((1, 0.4), (1, 0.6), (3, 0.2))  # in epochs of ten steps; a jump after the first
+@pytest.mark.parametrize(
+    ("points", "rates"),
+    [
+        (((1, 0.4), (1, 0.6), (3, 0.2)), {0: 0.4, 10: 0.4, 20: 0.4, 30: 0.2, 31: 0.2}),  # begin with the first
+        (((0, 1.0), (1, 0.5), (1, 0.1), (2, 0.1)), {0: 1, 5: 0.75, 10: 0.5, 11: 0.1, 20: 0.1}),  # a jump
+        (((0, 0.0), (1, 1.0), (2, 0.1)), {0: 0, 5: 0.5, 10: 1, 15: 0.55, 20: 0.1, 90: 0.1}),
+    ],
+)
+def test_rates_are_linear_between_points_in_epochs(points, rates):
     of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
-    assert [round(of(step), 6) for step in (0, 10, 20, 30, 31)] == [0.4, 0.4, 0.4, 0.2, 0.2]
-
-
-def test_the_rate_jumps_between_two_points_of_one_epoch():
-    points = ((0, 1.0), (1, 0.5), (1, 0.1), (2, 0.1))
-    of = schedule_factor(TrainingSettings(schedule="steps", learning_rate_points=points), "steps", 100, 10.0)
-    assert [round(of(step), 6) for step in (0, 5, 10, 11, 20)] == [1, 0.75, 0.5, 0.1, 0.1]
+    assert {step: round(of(step), 6) for step in rates} == rates
