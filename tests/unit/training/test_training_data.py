@@ -160,8 +160,8 @@ def test_portions_of_the_alignment_change_nothing(model, monkeypatch):
 def test_sentences_of_fifty_batches_are_sorted_from_long_to_short():
     """Each group of 50 batches holds the sentences that a plain epoch of this seed has in these places."""
     lengths = np.random.default_rng(0).permutation(1000)
-    plain = [index for batch in LengthGroupedBatches(lengths, 4, seed=2, grouped=False) for _, index in batch]
-    grouped = [[index for _, index in batch] for batch in LengthGroupedBatches(lengths, 4, seed=2)]
+    plain = [index for batch in LengthGroupedBatches(lengths, 4, seed=2, grouped=False).of(0) for _, index in batch]
+    grouped = [[index for _, index in batch] for batch in LengthGroupedBatches(lengths, 4, seed=2).of(0)]
     for batch in grouped:
         assert sorted(lengths[batch], reverse=True) == lengths[batch].tolist()
     for at in range(0, 1000, 200):
