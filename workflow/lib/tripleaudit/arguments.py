@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -175,6 +176,21 @@ def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[st
             raise UserError(f"{option}: expected {form}, each name once, got {text!r}")
         found[name] = value
     return found
+
+
+def json_given(option: str, text: str, form: type = dict) -> Any:
+    """Return the JSON value that an option was given.
+
+    Raises:
+        UserError: the text is no JSON, or of another form.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{option}: not valid JSON ({error})") from error
+    if not isinstance(value, form):
+        raise UserError(f"{option}: expected a JSON {'object' if form is dict else 'list'}, got {text}")
+    return value
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:

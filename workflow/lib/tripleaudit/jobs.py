@@ -10,7 +10,6 @@ from pathlib import Path
 
 from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, MatchingRule
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import class_reference
 from tripleaudit.fields import CHECKED
 from tripleaudit.registries import Registry, plugin_files
@@ -24,15 +23,9 @@ def entry(command: str) -> str:
 
 
 def command_of(shell: str) -> str:
-    """Return the command that a rule's shell text calls; empty if it calls none.
-
-    Raises:
-        UserError: it calls two, so that one version could not stand for its code.
-    """
-    found = re.findall(r"-m tripleaudit ([a-z][a-z0-9-]*)", shell)
-    if len(found) > 1:
-        raise UserError(f"a rule calls several commands ({', '.join(found)}); expected one")
-    return found[0] if found else ""
+    """Return the command that a rule's shell text calls; empty if it calls none."""
+    found = re.search(r"-m tripleaudit ([a-z][a-z0-9-]*)", shell)
+    return found[1] if found else ""
 
 
 def rule_code(shell: str) -> list[tuple[str, str]]:

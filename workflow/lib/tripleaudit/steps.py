@@ -8,14 +8,12 @@ import argparse
 import dataclasses
 import importlib
 import inspect
-import json
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from tripleaudit.arguments import Real, Whole
-from tripleaudit.errors import UserError
+from tripleaudit.arguments import Real, Whole, json_given
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
@@ -87,24 +85,15 @@ def _parameters(called: Any) -> Mapping[str, inspect.Parameter]:
 
 
 def _add_option(parser: argparse.ArgumentParser, parameter: inspect.Parameter) -> None:
-    kind, required = str(parameter.annotation), parameter.default is parameter.empty
+    name, kind = f"--{parameter.name.replace('_', '-')}", str(parameter.annotation)
+    required = parameter.default is parameter.empty
     option: dict[str, Any] = {"required": required, "default": None if required else parameter.default}
     if parameter.annotation is bool:
         option = {"action": "store_true"}
     elif "Mapping" in kind:
-        option |= {"type": partial(_json, parameter.name, list if "Sequence" in kind else dict), "metavar": "JSON"}
+        option |= {"type": partial(json_given, name, form=list if "Sequence" in kind else dict), "metavar": "JSON"}
     elif "Sequence" in kind:
         option |= {"nargs": "*", "type": float if "float" in kind else str}
     elif parameter.annotation in (int, float):
         option["type"] = Whole() if parameter.annotation is int else Real()
-    parser.add_argument(f"--{parameter.name.replace('_', '-')}", **option)
-
-
-def _json(name: str, form: type, text: str) -> Any:
-    try:
-        value = json.loads(text)
-    except ValueError as error:
-        raise UserError(f"--{name}: not valid JSON ({error})") from error
-    if not isinstance(value, form):
-        raise UserError(f"--{name}: expected a JSON {'object' if form is dict else 'list'}, got {text}")
-    return value
+    parser.add_argument(name, **option)

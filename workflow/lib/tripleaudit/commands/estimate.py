@@ -18,17 +18,14 @@ def run(args: argparse.Namespace) -> None:
     import json
     from dataclasses import asdict
 
-    from tripleaudit.errors import UserError
+    from tripleaudit.arguments import json_given
     from tripleaudit.plan import hours, requests
     from tripleaudit.plan.study import Study
     from tripleaudit.shipped import study_file
 
     folders = {"study": args.results, "downloads": args.downloads}
     if args.config.lstrip().startswith("{"):
-        try:
-            study = Study(json.loads(args.config), **folders)
-        except ValueError as error:
-            raise UserError(f"--config: not valid JSON ({error})") from error
+        study = Study(json_given("--config", args.config), **folders)
     else:
         study = Study.read(study_file(args.config), **folders)
     result, took = requests.plan(study), hours.estimate(study)

@@ -2,10 +2,9 @@
 
 import argparse
 import functools
-import json
 from pathlib import Path
 
-from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder
+from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder, json_given
 
 HELP = "train an extractor on a corpus"
 
@@ -20,9 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid", type=Path, required=True, metavar="FILE", help="validation sentences (JSON lines)")
     parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the pre-trained encoder")
     parser.add_argument("--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary")
-    parser.add_argument(
-        "--settings", default="{}", metavar="JSON", help="settings as a JSON object, or @FILE (docs/extending.md)"
-    )
+    parser.add_argument("--settings", default="{}", metavar="JSON", help="settings as a JSON object")
     parser.add_argument("--seed", type=SEED, default=1, help="seed of everything random (default: 1)")
     parser.add_argument("--threads", type=Whole(), default=0, help="CPU threads (default: PyTorch's choice)")
     add_gpus(parser)
@@ -34,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
     from tripleaudit.errors import UserError
 
-    values = read_settings(args.settings)
+    values = json_given("--settings", args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
     if args.train_zero:
@@ -77,24 +74,3 @@ def run(args: argparse.Namespace) -> int:
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
     print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
     return 0
-
-
-def read_settings(text: str) -> dict:
-    """Read ``--settings``: a JSON object, or ``@FILE`` with one.
-
-    Raises:
-        UserError: it is neither.
-    """
-    from tripleaudit.errors import UserError
-    from tripleaudit.files import read_json
-
-    if text.startswith("@"):
-        values = read_json(text[1:])
-    else:
-        try:
-            values = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise UserError(f"--settings is not valid JSON ({error.msg} at character {error.pos})") from error
-    if not isinstance(values, dict):
-        raise UserError('--settings: expected a JSON object such as {"epochs": 5}')
-    return values
