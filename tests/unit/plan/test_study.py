@@ -1,4 +1,3 @@
-import functools
 import json
 from types import SimpleNamespace
 
@@ -7,7 +6,6 @@ import pytest
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
-from tripleaudit.plan import corpora
 from tripleaudit.plan.study import Run, Study
 
 
@@ -93,24 +91,6 @@ def test_settings_are_merged_from_general_to_special():
     assert settings["batch_size"] == 4
     assert "noising" not in settings
     assert json.loads(plan.trainings.training_json("webnlg", "casrel", "noising"))["noising"]["probability"] == 0.1
-
-
-def test_own_files_are_counted_once_until_they_change(tmp_path, monkeypatch):
-    def noted(path, *state):
-        read.append(path.stem)
-        return counted(path, *state)
-
-    counted = corpora._counted.__wrapped__
-    files, read = {split: tmp_path / f"{split}.jsonl" for split in ("train", "test")}, []
-    for split, file in files.items():
-        file.write_text(f'{{"id": "{split}"}}\n' * 2)
-    monkeypatch.setattr(corpora, "_counted", functools.cache(noted))
-    own = {"mine": {"files": {split: str(file) for split, file in files.items()}}}
-    assert [study(corpora=own).data.sizes("mine") for _ in range(3)] == [{"train": 2, "test": 2}] * 3
-    assert read == ["train", "test"]
-    files["train"].write_text('{"id": "another"}\n' * 3)
-    assert study(corpora=own).data.sizes("mine") == {"train": 3, "test": 2}
-    assert read == ["train", "test", "train"]
 
 
 def test_what_only_a_scheduler_reads_does_not_decide_a_result():
@@ -219,18 +199,8 @@ def test_a_published_test_set_is_whole_also_where_the_corpus_is_cut():
             "protocols": {"rearranged": {"source": "published"}},
         }
     )
-    options = plan.data.prepare_options("mine", "train", "rearranged")
-    assert options == [
-        "--occurrence",
-        "first",
-        "--corpus",
-        "webnlg-rearranged",
-        "--split",
-        "train",
-        "--uncased",
-        "--limit",
-        "9",
-    ]
+    options = "--occurrence first --corpus webnlg-rearranged --split train --uncased --limit 9"
+    assert plan.data.prepare_options("mine", "train", "rearranged") == options.split()
     assert "--limit" not in plan.data.prepare_options("mine", "test", "rearranged")
     assert plan.data.prepare_options("mine", "test")[-1] == "5"
 

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -186,7 +185,7 @@ class Corpora:
                 yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
             elif known == "train":
                 yield f"{where}/files/{split}: {path}: the model would be tested on its training sentences"
-        yield from self._problems_of_limits(f"{where}/limit", name, _sizes_of_files(files))
+        yield from self._problems_of_limits(f"{where}/limit", name, self._own_sizes[name])
         if files.augmented and "augmented" not in self.protocols:
             yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
         if files.augmented and corpus.limit and corpus.limit.test:
@@ -281,13 +280,17 @@ class Corpora:
         found = entry.published.get(protocol) if entry is not None else None
         return None if found is None else registry.corpus(found)
 
+    @functools.cached_property
+    def _own_sizes(self) -> dict[str, dict[str, int]]:
+        return {name: _sizes_of_files(corpus.files) for name, corpus in self.section.items()}
+
     def sizes(self, name: str) -> dict[str, int]:
         """Return the number of sentences of each split as the study takes it, where that is known beforehand."""
         corpus = self.section[name]
         if corpus.only_relations:
             return {}
         entry = registry.corpora().get(corpus.registry or name) if corpus.files is None else None
-        known = dict(entry.sizes) if entry is not None else _sizes_of_files(corpus.files)
+        known = dict(entry.sizes) if entry is not None else self._own_sizes[name]
         limits = {split: most for split, most in corpus.limit or () if most is not None}
         return {split: min(size, limits.get(split, size)) for split, size in known.items()}
 
@@ -449,16 +452,10 @@ def _sizes_of_files(files: Files | None) -> dict[str, int]:
     for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
         places = [Path(shipped(path)) for path in paths or ()]
         if places and all(place.suffix == ".jsonl" and place.is_file() for place in places):
-            sizes[split] = sum(_lines(place, place.stat()) for place in places)
+            sizes[split] = sum(_lines(place) for place in places)
     return sizes
 
 
-def _lines(path: Path, now: os.stat_result) -> int:
-    return _counted(path, now.st_size, now.st_mtime_ns)
-
-
-@functools.cache
-def _counted(path: Path, size: int, changed: int) -> int:
-    """Count the lines of a file that was read in this state before only once."""
+def _lines(path: Path) -> int:
     with path.open("rb") as stream:
         return sum(1 for line in stream if line.strip())
