@@ -185,7 +185,7 @@ EDITS = {
     "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING),
     "what a command is for": ("commands/train.py", ('HELP = "', 'HELP = "Really: '), NOTHING),
     "an error of many": ("files.py", ('no such file")', 'no such file here")'), NOTHING),
-    "an error of one": ("commands/train.py", ("expected sentences without any", "expected ones without any"), NOTHING),
+    "an error of one": ("commands/predict.py", ("expected one --out for", "expected an --out for"), NOTHING),
     "the version": ("__init__.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
     "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING),
     "how plugins are loaded": ("registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING),

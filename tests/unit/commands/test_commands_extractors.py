@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from support.extractors import build, toy_sentences
+from support.extractors import toy_sentences
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -23,8 +23,7 @@ pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 def home(tmp_path_factory, tiny_encoder):
     folder = tmp_path_factory.mktemp("commands")
     rows = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences(chain=False)]
-    save_sentences(folder / "train.jsonl", [row for row in rows if row.triples])
-    save_sentences(folder / "zero.jsonl", [row for row in rows if not row.triples])
+    save_sentences(folder / "train.jsonl", sorted(rows, key=lambda row: not row.triples))
     save_sentences(folder / "valid.jsonl", toy_sentences(chain=False))
     return folder
 
@@ -39,14 +38,14 @@ def train(home, tiny_encoder, *more, settings=SETTINGS, extractor="casrel", out=
 
 @pytest.fixture(scope="module")
 def model(home, tiny_encoder):
-    assert train(home, tiny_encoder, "--train-zero", str(home / "zero.jsonl")) == 0
+    assert train(home, tiny_encoder) == 0
     return home / "model"
 
 
 def test_training_uses_the_zero_triple_sentences(model):
     record = json.loads((model / "provenance.json").read_text())
     assert record["training"]["counts"]["zero"] == 8
-    assert set(record["inputs"]) == {"train", "valid", "train_zero", "encoder"}
+    assert set(record["inputs"]) == {"train", "valid", "encoder"}
     assert record["training"]["best_f1"] == 1.0
 
 
@@ -112,10 +111,7 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, capsys):
     fails(["extract", str(tiny_encoder), "text"], "holds a model of type 'bert'")
     fails(["predict", "--model", str(model), "--data", data, data, "--out", "x"], "2 data files but 1 output files")
     fails(["predict", "--model", str(model), "--data", "missing.jsonl", "--out", "x"], "missing.jsonl: no such file")
-    fails(
-        ["predict", "--model", str(model), "--data", data, "--out", "x", "--gate", str(model)],
-        "holds the extractor casrel",
-    )
+    fails(["extract", str(model), "text", "--gate", str(model)], "holds the extractor casrel")
     if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
         fails(["extract", str(model), "text", "--gpu", "1"], "a GPU was asked for, but PyTorch sees none")
 
@@ -129,7 +125,6 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
     fails("unknown extractor 'casrell', did you mean 'casrel'?", extractor="casrell")
     fails("--settings: expected a JSON object", settings=[1])
     fails("training: unknown key 'epoch', did you mean 'epochs'?", settings={"epoch": 1})
-    fails("has triples, expected sentences without any", "--train-zero", str(home / "train.jsonl"))
     fails("unknown matching 'exactly'", settings={"matching": "exactly"})
     save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])
     assert main(
@@ -137,36 +132,3 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys
          str(tiny_encoder), "--extractor", "casrel", "--out", str(home / "bad")]
     ) == 1  # fmt: skip
     assert "the training set has no triples" in capsys.readouterr().err
-
-
-def test_the_extractor_reads_only_what_the_gate_lets_through(tiny_encoder, monkeypatch):
-    from tripleaudit.training.predict import predict_sets
-
-    model = build(CasRel, tiny_encoder)
-
-    class Gate:
-        aligner = model.aligner
-
-        def decide(self, texts, batch_size, alignments):
-            return [0.51 if "ada" in text else 0.5 for text in texts]
-
-    torch.nn.init.constant_(model.subject.bias, 5.0)
-    torch.nn.init.constant_(model.object.bias, 5.0)
-    sets = [toy_sentences(), toy_sentences()[:3]]
-    everything = predict_sets(model, sets, 4)
-    read, extract = [], CasRel.extract
-
-    def watched(self, texts, *arguments):
-        read.extend(texts)
-        return extract(self, texts, *arguments)
-
-    monkeypatch.setattr(CasRel, "extract", watched)
-    two_steps = predict_sets(model, sets, 4, Gate())
-    assert read == [each.text for part in sets for each in part if "ada" in each.text]
-    for before, after in zip(sum(everything, []), sum(two_steps, []), strict=True):
-        assert (after.id, after.text) == (before.id, before.text)
-        assert before.triples
-        expected = before.triples if "ada" in before.text else ()
-        assert {(t.subject, t.relation, t.object) for t in after.triples} == {
-            (t.subject, t.relation, t.object) for t in expected
-        }

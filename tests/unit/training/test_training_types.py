@@ -7,11 +7,10 @@ from types import SimpleNamespace
 from support.extractors import save_tiny_encoder, toy_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.training import predict
-from tripleaudit.training.predict import predict_files, predict_sets
+from tripleaudit.training.predict import predict_files
 from tripleaudit.training.run import train_to
 
 
@@ -26,7 +25,7 @@ def with_types(sentences: list[Sentence]) -> list[Sentence]:
 
 
 def test_types_reach_predictions_and_strict_scores(tmp_path, monkeypatch):
-    encoder, encode = save_tiny_encoder(tmp_path / "encoder"), CasRel.encode
+    encoder = save_tiny_encoder(tmp_path / "encoder")
     sentences = with_types(toy_sentences())
     save_sentences(tmp_path / "gold.jsonl", sentences)
     train_to(
@@ -50,15 +49,6 @@ def test_types_reach_predictions_and_strict_scores(tmp_path, monkeypatch):
     assert sidecar["settings"] == {"batch_size": 32}
     types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
     assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
-    # behind a gate that lets everything through the same, and no sentence is encoded for its types
-    encoded = []
-    monkeypatch.setattr(CasRel, "encode", lambda self, ids, mask: encoded.append(len(ids)) or encode(self, ids, mask))
-    (alone,) = predict_sets(model, [sentences])
-    once = sum(encoded)
-    assert once == len({sentence.text for sentence in sentences})
-    gate = SimpleNamespace(aligner=model.aligner, decide=lambda texts, *_: [1.0] * len(texts))
-    assert predict_sets(model, [sentences], gate=gate) == [alone]
-    assert sum(encoded) == 2 * once
     files = RunFiles(
         gold=tmp_path / "gold.jsonl",
         predictions=out,

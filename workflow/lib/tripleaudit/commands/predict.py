@@ -17,12 +17,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="one file for each test set"
     )
     parser.add_argument(
-        "--gate",
-        type=Path,
-        metavar="DIR",
-        help="trained zero-cardinality classifier; rejected sentences get no triples",
-    )
-    parser.add_argument(
         "--tell",
         action="store_true",
         help="ask for the relations of the test sets' triples, and no others: only of an extractor that reads names",
@@ -56,20 +50,17 @@ def _predict(args: argparse.Namespace) -> int:
 
     choose_late()
 
-    for folder in filter(None, (args.model, args.gate)):
-        saved_extractor_name(folder)
+    saved_extractor_name(args.model)
 
-    from tripleaudit.training.predict import load_gate, predict_files
+    from tripleaudit.training.predict import predict_files
     from tripleaudit.training.session import set_up, taken
 
     set_up(args.threads)
     model = load_extractor(args.model)
-    gate = load_gate(args.gate) if args.gate else None
     with taken(policy(args.gpu, args.gpus)) as device:
         size = None if on_device(device) else args.batch_size
         with memory.out_of_memory_advice("prediction", "prediction/batch_size", size):
-            for each in filter(None, (model, gate)):
-                each.to(device)
+            model.to(device)
             files = list(zip(args.data, args.out, strict=True))
-            predict_files(model, args.model, files, args.batch_size, gate, args.tell)
+            predict_files(model, args.model, files, args.batch_size, args.tell)
     return 0

@@ -15,7 +15,6 @@ OWN = ("provenance.json", "checkpoints", ".lock", "tokenizer.json")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", type=Path, required=True, metavar="FILE", help="training sentences (JSON lines)")
-    parser.add_argument("--train-zero", type=Path, metavar="FILE", help="further training sentences with zero triples")
     parser.add_argument("--valid", type=Path, required=True, metavar="FILE", help="validation sentences (JSON lines)")
     parser.add_argument("--encoder", type=Path, required=True, metavar="DIR", help="folder of the pre-trained encoder")
     parser.add_argument("--extractor", required=True, metavar="NAME", help="such as casrel, or zcc-binary")
@@ -29,17 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.corpora.store import load_sentences
-    from tripleaudit.errors import UserError
 
     values = json_given("--settings", args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
-    if args.train_zero:
-        files["train_zero"] = args.train_zero
     sentences = {role: load_sentences(path) for role, path in files.items()}
-    for sentence in sentences.get("train_zero", ()):
-        if sentence.triples:
-            raise UserError(f"{args.train_zero}: sentence {sentence.id} has triples, expected sentences without any")
 
     from tripleaudit.extractors.registry import resolve
     from tripleaudit.machine.devices import choose_late, policy
@@ -61,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     result = train_to(
         args.out,
         name=args.extractor,
-        train=[*sentences["train"], *sentences.get("train_zero", ())],
+        train=sentences["train"],
         valid=sentences["valid"],
         encoder=args.encoder,
         values=values,

@@ -15,21 +15,17 @@ from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.provenance import provenance
 from tripleaudit.training.session import report_unknown_relations
-from tripleaudit.training.stream import Stream
 
 logger = logging.getLogger(__name__)
 
 
-def predict_sets(
-    model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32, gate: Extractor | None = None
-) -> list[list]:
+def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32) -> list[list]:
     """Predict several test sets.
 
     Args:
         model: an extractor, or a zero-cardinality classifier.
         sets: test sets; gold triples are not looked at.
         batch_size: sentences at a time.
-        gate: a classifier; the extractor only reads what it lets through, other sentences get no triples.
 
     Returns:
         for each set, predicted sentences with the ids of the set; of a classifier ``{"id", "score"}`` rows.
@@ -39,15 +35,8 @@ def predict_sets(
     if model.kind == "classifier":
         scores = model.decide(texts, batch_size)
         predicted = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=True)]
-    elif gate is None:
-        predicted = model.extract(texts, batch_size, ids)
     else:
-        stream = Stream(model, gate, batch_size=batch_size)
-        predicted = [each.sentence for each in stream.extract(map(Sentence, ids, texts))]
-        counts = stream.account.counts
-        logger.info("the classifier lets %d of %d sentences through", counts["let_through"], counts["sentences"])
-        if counts["cut"]:
-            logger.warning("%d of these are longer than the encoder takes and were cut", counts["cut"])
+        predicted = model.extract(texts, batch_size, ids)
     results, at = [], 0
     for sentences in sets:
         results.append(predicted[at : at + len(sentences)])
@@ -72,7 +61,6 @@ def predict_files(
     folder: Path,
     files: Sequence[tuple[Path, Path]],
     batch_size: int = 32,
-    gate: Extractor | None = None,
     tell: bool = False,
 ) -> None:
     """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
@@ -85,21 +73,18 @@ def predict_files(
         folder: of the model, for the sidecar.
         files: test sets, and where the predictions of each go.
         batch_size: sentences at a time.
-        gate: a classifier whose rejected sentences get no triples (two-step extraction).
         tell: ask for the relations of the sets' triples, and no others (:meth:`Extractor.tell`).
 
     Raises:
-        UserError: a file cannot be read, or a classifier is to be gated.
+        UserError: a file cannot be read.
     """
-    if gate is not None and model.kind == "classifier":
-        raise UserError(f"{folder}: holds the classifier {model.name}, expected an extractor behind the gate")
     start = time.monotonic()
     sets = [load_sentences(path) for path, _ in files]
     if tell:
         model.tell(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
     for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
-    results = predict_sets(model, sets, batch_size, gate)
+    results = predict_sets(model, sets, batch_size)
     seconds = time.monotonic() - start
     logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
     took = {"sentences": sum(map(len, sets)), "peak_mb": memory.peak_mb()}
