@@ -212,19 +212,10 @@ class Collections:
 
     def deciding_options(self, name: str) -> list[str]:
         """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
-        section = self.section[name]
-        return options_of(
-            {
-                "text-column": section.text_column,
-                "id-column": section.id_column,
-                "threshold": section.threshold,
-                "max-chars": section.max_chars,
-                "block": section.block,
-                "only-triples": section.write == "triples",
-                "skip-broken": section.on_error == "skip",
-                "jsonl": section.jsonl,
-            }
-        )
+        section, said = self.section[name], ("text_column", "id_column", "threshold", "max_chars", "block")
+        values = {key.replace("_", "-"): getattr(section, key) for key in said}
+        switches = {"only-triples": section.write == "triples", "skip-broken": section.on_error == "skip"}
+        return options_of({**values, **switches, "jsonl": section.jsonl})
 
     def speed_options(self, name: str) -> list[str]:
         """Return options that say how it is done."""

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.arguments import options_of
@@ -169,29 +168,29 @@ class GreScores:
             return []
         rows = [
             (
-                f"{study.places.study}/predictions/{run.path}/test",
-                {"training": run.setting, "noise": run.noise, "seed": str(run.seed), "setting": TRAINED}
-                | {"extractor": run.extractor},
+                run.path,
+                {"training": run.setting, "noise": run.noise, "seed": str(run.seed), "setting": TRAINED},
+                run.extractor,
             )
             for run in study.runs
             if run.corpus == corpus and run.protocol == "original"
         ] + [
-            (study.systems.path(corpus, trainset, name), {"extractor": name, "setting": SYSTEM})
-            for corpus_, trainset, name, testset in study.systems.predicted
-            if (corpus_, trainset, testset) == (corpus, "original-nz", "test")
+            (f"{corpus}/original-nz/{name}", {"setting": SYSTEM}, name)
+            for *where, name, testset in study.systems.predicted
+            if (*where, testset) == (corpus, "original-nz", "test")
         ]
         judged = self.config.judge is not None and chosen.extractors_judged
         asked, others = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
-        folder = f"{study.places.study}/predictions/"
+        folder = f"{study.places.study}/predictions"
         return [
             Planned(
-                "-".join(Path(path.removeprefix(folder)).parent.parts),
-                keys,
-                {"triples": f"{path}.jsonl"},
+                path.replace("/", "-"),
+                {**keys, "extractor": name},
+                {"triples": f"{folder}/{path}/test.jsonl"},
                 asked,
                 others,
             )
-            for path, keys in rows
+            for path, keys, name in rows
         ]
 
     def texts(self, dataset: str, system: str) -> list[str]:
@@ -271,14 +270,8 @@ class GreScores:
         topics = self.datasets[dataset].topics
         if topics is None:
             return []
-        return options_of(
-            {
-                "topics": topics.number,
-                "seed": self.config.seed,
-                "chunk-size": topics.chunk_size,
-                "evaluated-after": topics.evaluated_after,
-            }
-        )
+        values = {"topics": topics.number, "seed": self.config.seed, "chunk-size": topics.chunk_size}
+        return options_of({**values, "evaluated-after": topics.evaluated_after})
 
     def evaluated(self, dataset: str) -> list[str]:
         """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
