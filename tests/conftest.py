@@ -26,7 +26,7 @@ def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv(registries.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
     monkeypatch.delenv(registries.VARIABLE)
-    monkeypatch.setattr(registries, "_plugins", {})
+    monkeypatch.setattr(registries, "_plugins", set())
     for registry in registries.REGISTRIES:
         monkeypatch.setattr(registry, "_found", dict(registry._all()))
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tripleaudit import code
-from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, MatchingRule
+from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
 from tripleaudit.extractors.registry import class_reference
 from tripleaudit.fields import CHECKED
-from tripleaudit.registries import Registry, plugin_files
+from tripleaudit.registries import Registry
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
 
@@ -40,7 +40,8 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     used = entry(command)
     # a command that imports the matching rules applies all of them; a training applies the one that its rule names
     every = command != "train" and bool(code.importers("descriptors.MATCHINGS", used))
-    found = code.versions(used, *MATCHINGS.homes * every, files=plugin_files(MatchingRule) if every else ())
+    own = sorted({rule.file for rule in MATCHINGS.values() if every and rule.file})
+    found = code.versions(used, *MATCHINGS.homes * every, files=own)
     for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
         if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", used)):
             found[f"{name.lower()} as described"] = described(registry)

@@ -129,7 +129,7 @@ class Registry(Mapping[str, D], Generic[D]):
         raise UserError(f"{where}unknown {self.word} {name!r}{hint(name, self)}")
 
 
-_plugins: dict[str, list[Descriptor]] = {}  # file of each loaded plugin -> what it adds
+_plugins: set[str] = set()  # those that are loaded, as they are named
 
 
 def use_plugins(items: Iterable[str]) -> None:
@@ -150,16 +150,6 @@ def use_plugins(items: Iterable[str]) -> None:
         os.environ[VARIABLE] = ";".join(dict.fromkeys([*known, *absolute]))
 
 
-def plugin_files(*kinds: type[Descriptor]) -> list[str]:
-    """Return the files of the plugins in use that add one of these kinds; of any kind without arguments.
-
-    What such a file holds decides results like the code of the package.
-    """
-    _load_named_plugins()
-    files = {file: added for file, added in _plugins.items() if _is_path(file)}  # besides names of entry points
-    return [file for file, added in files.items() if not kinds or any(isinstance(one, kinds) for one in added)]
-
-
 def _load_named_plugins() -> None:
     for item in os.environ.get(VARIABLE, "").split(";"):
         if item:
@@ -167,26 +157,24 @@ def _load_named_plugins() -> None:
 
 
 def _load_plugin(item: str) -> None:
+    if item in _plugins:
+        return
     name, equals, reference = item.partition("=")
     if equals:
         file = reference.rpartition(":")[0]
-        if file in _plugins and any(one.name == name for one in _plugins[file]):
-            return
         if not Path(file).is_file():
             raise UserError(f"plugin {item}: expected NAME=path/to/file.py:Class; {file or reference}: no such file")
         refer = next(registry.referred for registry in REGISTRIES if registry.referred)
-        _register([refer(name, reference)], file)
-        return
-    if item in _plugins:
-        return
-    module = load_file(item) if _is_path(item) else entry_point(item, GROUP)
-    file = item if _is_path(item) else str(module.__file__)
-    added = [one for one in _descriptors_in(module) if not one.module and not one.file]
-    if not added:
-        kinds = ", ".join(registry.kind.__name__ for registry in REGISTRIES)
-        raise UserError(f"plugin {item}: adds nothing; expected at its top level one of {kinds}")
+        added = [refer(name, reference)]
+    else:
+        module = load_file(item) if _is_path(item) else entry_point(item, GROUP)
+        file = item if _is_path(item) else str(module.__file__)
+        added = [one for one in _descriptors_in(module) if not one.module and not one.file]
+        if not added:
+            kinds = ", ".join(registry.kind.__name__ for registry in REGISTRIES)
+            raise UserError(f"plugin {item}: adds nothing; expected at its top level one of {kinds}")
     _register(added, file)
-    _plugins.setdefault(item, _plugins[file])
+    _plugins.add(item)
 
 
 def _register(added: list[Descriptor], file: str) -> None:
@@ -199,7 +187,6 @@ def _register(added: list[Descriptor], file: str) -> None:
             raise UserError(f"{file}: {descriptor.name!r} is no name; expected {expected}")
     for descriptor in added:
         next(one for one in REGISTRIES if isinstance(descriptor, one.kind)).add(descriptor, file=file)
-    _plugins.setdefault(file, []).extend(added)
 
 
 def _descriptors_in(module: ModuleType) -> Iterator[Descriptor]:
