@@ -53,7 +53,7 @@ def settings(url: str, document: Path) -> dict:
     return {
         "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
         "extractors": {
-            "casrel": {"epochs": 1, "workers": 0, "model": {"prior": 0.01}},
+            "casrel": {"epochs": 1, "model": {"prior": 0.01}},
             "onerel": {"preset": "webnlg", "epochs": 1, "evaluate_from": 1},
         },
         "noising": None,
@@ -200,7 +200,7 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_a_reason_names_it(finishe
 
 ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}
 SETTINGS = {
-    "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7, "workers": 1}}, NOTHING),
+    "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7}}, NOTHING),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
     "a table's caption": ({"tables": {"training-time": {"caption": "Other words."}}}, {"table"}),
