@@ -6,9 +6,12 @@ import logging
 import math
 import os
 import secrets
+import select
 import shutil
 import socket
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +25,10 @@ STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
 BUSY, LIGHT = 0.75, 0.25
 REACHED = 20  # seconds within which a cluster has to answer
 FOLDER = "tripleaudit-ray"
+DIED = (
+    "error: Ray's daemon on this machine (the raylet) died, killed or out of memory; all finished blocks stand, and "
+    "the same command goes on from them. What it said last is in {log}, until the next run\n"
+)
 # what processes on other machines need of this one's environment
 ELSEWHERE = ("PYTHONPATH", "TRIPLEAUDIT_PLUGINS", "AWS_ENDPOINT_URL", "HF_HUB_OFFLINE")
 QUIET = {
@@ -65,6 +72,7 @@ def connected(cluster: Cluster) -> Iterator[None]:
     with _settings_of_ray(cluster), contextlib.ExitStack() as ending:
         import ray
 
+        folder = None
         start = functools.partial(ray.init, log_to_driver=True, logging_level=logging.ERROR)
         if ray.is_initialized():
             pass
@@ -89,7 +97,36 @@ def connected(cluster: Cluster) -> Iterator[None]:
                 _temp_dir=str(folder),
             )
         check_resources(cluster)
+        with _watched(folder):
+            yield
+
+
+@contextlib.contextmanager
+def _watched(folder: Path | None) -> Iterator[None]:
+    """End this process with one sentence when the daemon of its own Ray dies, before Ray ends it with a dump."""
+    from ray._private import worker
+
+    if folder is None or not hasattr(os, "pidfd_open"):
         yield
+        return
+    daemon = os.pidfd_open(worker._global_node.all_processes["raylet"][0].process.pid)
+    over, end = os.pipe()
+
+    def watch() -> None:
+        if over not in select.select([daemon, over], [], [])[0]:
+            sys.stderr.write(DIED.format(log=folder / "session_latest" / "logs" / "raylet.out"))
+            sys.stderr.flush()
+            os._exit(1)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        os.close(end)
+        watcher.join()
+        os.close(daemon)
+        os.close(over)
 
 
 def _reach(address: str) -> None:
