@@ -114,9 +114,10 @@ def train(folder: Path) -> None:
         ("casrel", ["train"], {"epochs": 8, "model": {"prior": 0.01}}),
         ("zcc", ["train", "train_zero"], {"epochs": 2}),
     ):
+        joined = folder / f"{name}.jsonl"
+        joined.write_text("".join((DEMO / f"{file}.jsonl").read_text(encoding="utf-8") for file in files))
         command = [
-            sys.executable, "-m", "tripleaudit", "train", "--train", str(DEMO / f"{files[0]}.jsonl"),
-            *(part for more in files[1:] for part in ("--train-zero", str(DEMO / f"{more}.jsonl"))),
+            sys.executable, "-m", "tripleaudit", "train", "--train", str(joined),
             "--valid", str(DEMO / "valid.jsonl"), "--encoder", str(encoder),
             "--extractor", name if name == "casrel" else "zcc-binary",
             "--settings", json.dumps({**TRAINING, **settings, "evaluate_every": settings["epochs"]}),
