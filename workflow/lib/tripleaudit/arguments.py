@@ -143,13 +143,13 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
 
 
 def check_places(given: Mapping[str, Any]) -> None:
-    """Refuse options that would let a command write over what it reads.
+    """Refuse options that would let a command write over what it reads, or has written.
 
     Args:
         given: the options of any command by their names.
 
     Raises:
-        UserError: a file is to be both read and written.
+        UserError: a file is to be both read and written, or written twice.
     """
     places = [(name, path) for name, value in given.items() for path in _paths(value)]
     for name, path in places:
@@ -157,10 +157,11 @@ def check_places(given: Mapping[str, Any]) -> None:
             raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
     written = [place for place in places if place[0].startswith(OUTPUTS)]
     read = [path for name, path in places if not name.startswith(OUTPUTS)]
-    for (name, path), known in itertools.product(written, read):
-        if _same(path, known):
-            option = name.replace("_", "-")
-            raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
+    over = [place for place, (_, other) in itertools.combinations(written, 2) if place[1] == other != Path()]
+    over += [place for place, known in itertools.product(written, read) if _same(place[1], known)]
+    for name, path in over:
+        option = name.replace("_", "-")
+        raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:
