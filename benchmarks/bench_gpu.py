@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorOutput
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import atomic_write
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import CapturedStep, Packed, Step, captured_stream, pack, scalars
@@ -159,8 +159,7 @@ class Bench:
         rates = scalars(model, Rates(optimizer, self.settings, 1000, 100).at(10), 10)
         packed = []
         for epoch in range(BATCHES):
-            sampler = LengthGroupedBatches(self.data.lengths, size, seed=0)
-            for key in sampler.of(epoch):
+            for key in batches(self.data.lengths, size, 0, epoch):
                 packed.append(pinned(collator([self.data[place] for place in key]) | rates))
                 if len(packed) >= 20 * BATCHES:
                     break
@@ -219,10 +218,10 @@ class Bench:
 
     def prediction(self, model: Extractor, batches: Sequence[Packed]) -> tuple[float, float]:
         """Milliseconds of decoding a batch, and of the encoder alone."""
-        inputs = speed.wanted_only(batches[0].layout.views(batches[0].buffer))
+        inputs = speed.wanted_only(batches[0].views(batches[0].buffer))
         data = []
         for batch in batches:
-            views = batch.layout.views(batch.buffer.to(DEVICE))
+            views = batch.views(batch.buffer.to(DEVICE))
             data.append({key: value for key, value in views.items() if key not in inputs})
         model.eval()
         bare = Encoder(self.made()).to(model.device).eval()
@@ -243,7 +242,7 @@ class Bench:
 
 def alone_of(batch: Packed) -> Packed:
     """What the encoder reads of a batch."""
-    views = batch.layout.views(batch.buffer)
+    views = batch.views(batch.buffer)
     return pinned({key: views[key] for key in ("input_ids", "attention_mask")})
 
 

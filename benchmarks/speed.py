@@ -21,7 +21,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.files import atomic_write
 from tripleaudit.randomness import generator
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.optimizer import clip_gradients, make_optimizer
 from tripleaudit.training.session import set_up
 from tripleaudit.training.settings import TrainingSettings
@@ -112,13 +112,13 @@ def measure(task: Task) -> list[Measurement]:
     dataset = TrainingSentences(renamed(sentences, relations), model)
     collator = Collator(kind, model.config, model.aligner.pad_id, seed=0)
 
-    def batches(size: int) -> list[list]:
-        sampler = LengthGroupedBatches(dataset.lengths, min(size, len(dataset)), seed=0)
-        keys = [key for key in sampler.of(0) if len(key) == min(size, len(dataset))][: task.batches]
+    def full(size: int) -> list[list]:
+        size = min(size, len(dataset))
+        keys = [key for key in batches(dataset.lengths, size, 0, 0) if len(key) == size][: task.batches]
         return [[dataset[place] for place in key] for key in keys]
 
-    training = [on_device(collator(each), device) for each in batches(task.training_batch)]
-    predicting = [on_device(collator(each), device) for each in batches(task.prediction_batch)]
+    training = [on_device(collator(each), device) for each in full(task.training_batch)]
+    predicting = [on_device(collator(each), device) for each in full(task.prediction_batch)]
     gold = sum(len(each["triples"]) for each in predicting) / sum(len(each["input_ids"]) for each in predicting)
     predicting = [{key: value for key, value in each.items() if key not in wanted_only(each)} for each in predicting]
 

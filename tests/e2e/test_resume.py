@@ -151,7 +151,7 @@ class Victim:
         """Wait for the first of these stages to begin, in whatever order they come; None if the run ends before."""
 
         def begun():
-            checkpoints = any((self.folder / "results/small/models").rglob("checkpoint-*/progress.json"))
+            checkpoints = any((self.folder / "results/small/models").rglob("checkpoint-*.pt"))
             for stage in stages:
                 rule, _, later = stage.partition(",")
                 if run.started(rule) and (checkpoints or not later):

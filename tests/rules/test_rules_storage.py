@@ -65,7 +65,7 @@ def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answer
         assert sent == 5
         run = Running(first, *options, "--", "results/small/models/tiny/original-nz/casrel/none/seed1/config.json",
                       **environment)  # fmt: skip
-        assert run.wait_until(lambda: any(volume.rglob("checkpoint-*/progress.json"))), run.text[-3000:]
+        assert run.wait_until(lambda: any(volume.rglob("checkpoint-*.pt"))), run.text[-3000:]
         run.kill()
         answers = "here/results/small/generative/few/open/answers.jsonl"
         client.delete_object(Bucket="study", Key=answers)

@@ -9,18 +9,12 @@ import torch
 from support.extractors import build, sentence, toy_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences, batches
 
 
 @pytest.fixture(scope="module")
 def model(tiny_encoder):
     return build(CasRel, tiny_encoder)
-
-
-def batches_of(model, sentences, *, seed=0, epoch=0, noise=None, batch_size=2):
-    dataset, collate = TrainingSentences(sentences, model, noise), Collator(CasRel, model.config, 0, seed)
-    for keys in LengthGroupedBatches(dataset.lengths, batch_size, seed).of(epoch):
-        yield collate([dataset[key] for key in keys])
 
 
 def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
@@ -43,30 +37,23 @@ def test_sentences_that_lost_all_triples_never_become_negatives(tiny_encoder):
     assert [len(example.rows) for example in dataset.examples] == [1, 1, 0]
 
 
-def test_zero_triple_sentences_can_be_dropped(tiny_encoder):
-    model = build(CasRel, tiny_encoder, drop_zero=True)
-    dataset = TrainingSentences(toy_sentences(), model)
-    assert all(len(example.rows) for example in dataset.examples)
-    assert dataset.counts["dropped_zero"] == 2
-
-
 def test_batches_hold_every_sentence_once_and_similar_lengths():
     lengths = np.random.default_rng(0).integers(5, 100, size=1003)
-    sampler = LengthGroupedBatches(lengths, 8, seed=3)
-    batches, later = list(sampler.of(0)), list(sampler.of(1))
-    assert len(batches) == len(sampler) == 126 and {epoch for batch in batches for epoch, _ in batch} == {0}
-    assert sorted(index for batch in batches for _, index in batch) == list(range(1003))
-    spread = np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in batches])
-    plain = LengthGroupedBatches(lengths, 8, seed=3, grouped=False)
-    assert spread < 0.1 * np.mean([np.ptp(lengths[[index for _, index in batch]]) for batch in plain.of(0)])
-    assert list(sampler.of(0)) == batches
-    assert {epoch for batch in later for epoch, _ in batch} == {1}
-    other = LengthGroupedBatches(lengths, 8, seed=4).of(0)
-    orders = [[[index for _, index in batch] for batch in each] for each in (batches, later, other)]
-    assert orders[0] != orders[1] and orders[0] != orders[2]
+
+    def numbers(seed: int, epoch: int, **options) -> list[list[int]]:
+        found = batches(lengths, 8, seed, epoch, **options)
+        assert {key[0] for batch in found for key in batch} == {epoch}
+        return [[index for _, index in batch] for batch in found]
+
+    orders = [numbers(3, 0), numbers(3, 1), numbers(4, 0)]
+    assert len(orders[0]) == 126 and sorted(index for batch in orders[0] for index in batch) == list(range(1003))
+    spread, plain = (
+        np.mean([np.ptp(lengths[batch]) for batch in each]) for each in (orders[0], numbers(3, 0, grouped=False))
+    )
+    assert spread < 0.1 * plain
+    assert numbers(3, 0) == orders[0] != orders[1] and orders[0] != orders[2]
     together = [{frozenset(batch) for batch in order} for order in orders]
     assert len(together[0] & together[1]) < 5  # not the same batches in another order either
-    assert list(sampler.of(1, 5)) == later[5:]
 
 
 def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
@@ -74,10 +61,12 @@ def test_draws_depend_on_sentence_seed_and_epoch_but_not_on_the_batch(model):
         "tim leads apple and london .", *(("tim", "C", "apple"), ("apple", "C", "tim"), ("london", "C", "tim")), id="t"
     )
     texts = [replace(twice, id=str(number), text=f"{twice.text} {'today ' * number}") for number in range(8)]
+    dataset = TrainingSentences(texts, model)
 
     def draws(batch_size, seed=0, epoch=0):
-        rows = {}
-        for batch in batches_of(model, texts, seed=seed, epoch=epoch, batch_size=batch_size):
+        collate, rows = Collator(CasRel, model.config, 0, seed), {}
+        for keys in batches(dataset.lengths, batch_size, seed, epoch):
+            batch = collate([dataset[key] for key in keys])
             places = batch["subject"] - batch["input_ids"].shape[1] * torch.arange(len(batch["subject"]))[:, None]
             for ids, row in zip(batch["input_ids"].tolist(), places.tolist(), strict=True):
                 rows[tuple(token for token in ids if token)] = row
@@ -126,26 +115,16 @@ def test_noise_that_pushes_an_entity_over_the_limit_is_taken_back(tiny_encoder):
     assert dataset[1, 0].rows.tolist() == dataset.examples[0].rows.tolist()
 
 
-def test_word_tensors(tiny_encoder):
-    from tripleaudit.extractors.batches import pad_batch
-
-    model = build(CasRel, tiny_encoder)
-    texts = ["tim leads Cupertino .", "rains"]
-    batch = pad_batch(model.aligner.align(texts), 0, words=True)
-    assert batch["word_ids"].tolist() == [[-1, 0, 1, 2, 2, 2, 3, -1], [-1, 0, 0, -1, -1, -1, -1, -1]]
-    assert batch["word_first"].tolist() == [[1, 2, 3, 6], [1, -1, -1, -1]]
-    assert batch["word_last"].tolist() == [[1, 2, 5, 6], [2, -1, -1, -1]]
-    assert batch["content_mask"].tolist() == [[0, 1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 0, 0, 0, 0]]
-    assert batch["attention_mask"].tolist() == [[1] * 8, [1] * 4 + [0] * 4]
-
-
-@pytest.mark.parametrize(("most", "kept"), [(0, ["0", "1", "2"]), (1, ["0", "1"]), (2, ["0", "1", "2"])])
-def test_sentences_with_more_triples_than_are_asked_for_are_dropped(tiny_encoder, most: int, kept: list[str]):
+@pytest.mark.parametrize(
+    ("dropped", "kept"),
+    [({}, ["0", "1", "2"]), ({"drop_above": 1}, ["0", "1"]), ({"drop_above": 2, "drop_zero": True}, ["1", "2"])],
+)
+def test_sentences_with_too_many_triples_or_with_none_can_be_dropped(tiny_encoder, dropped: dict, kept: list[str]):
     triples = [("tim", "C", "apple"), ("apple", "F", "tim")]
     sentences = [sentence("tim leads apple .", *triples[:count], id=str(count)) for count in range(3)]
-    dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, drop_above=most))
+    dataset = TrainingSentences(sentences, build(CasRel, tiny_encoder, **dropped))
     assert [example.id for example in dataset.examples] == kept
-    assert dataset.counts["dropped_long"] == 3 - len(kept)
+    assert dataset.counts["dropped_long"] == ("2" not in kept) and dataset.counts["dropped_zero"] == ("0" not in kept)
 
 
 def test_portions_of_the_alignment_change_nothing(model, monkeypatch):
@@ -160,8 +139,8 @@ def test_portions_of_the_alignment_change_nothing(model, monkeypatch):
 def test_sentences_of_fifty_batches_are_sorted_from_long_to_short():
     """Each group of 50 batches holds the sentences that a plain epoch of this seed has in these places."""
     lengths = np.random.default_rng(0).permutation(1000)
-    plain = [index for batch in LengthGroupedBatches(lengths, 4, seed=2, grouped=False).of(0) for _, index in batch]
-    grouped = [[index for _, index in batch] for batch in LengthGroupedBatches(lengths, 4, seed=2).of(0)]
+    plain = [index for batch in batches(lengths, 4, 2, 0, grouped=False) for _, index in batch]
+    grouped = [[index for _, index in batch] for batch in batches(lengths, 4, 2, 0)]
     for batch in grouped:
         assert sorted(lengths[batch], reverse=True) == lengths[batch].tolist()
     for at in range(0, 1000, 200):

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tripleaudit.extractors.prgc import PRGC
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.plan.training import presets
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.run import split_settings
 
 KINDS = pytest.mark.parametrize("kind", [TDEER, PRGC])
@@ -30,7 +31,7 @@ def test_the_instances_of_one_sentence_together_are_the_sentence_with_its_weight
     for example in TrainingSentences(toy_sentences(), model).examples:
         count = kind.instance_count(model.config, example.rows)
         collate = Collator(kind, model.config, 0, seed=0)
-        parts = [type(example)(example.id, example.alignment, example.rows, 0, number) for number in range(count)]
+        parts = [replace(example, instance=number) for number in range(count)]
         grouped, single = model(**collate([example])), model(**collate(parts))
         for name, term in grouped.terms.items():
             assert single.terms[name].item() == pytest.approx(term.item(), rel=1e-5), (example.id, name)
@@ -42,14 +43,12 @@ def test_every_instance_enters_an_epoch_once_and_batches_count_them(kind, tiny_e
     dataset = TrainingSentences(toy_sentences(), model)
     counts = dataset.instances()
     assert dataset.size("instances") == sum(counts) > len(dataset) == dataset.size("sentences")
-    sampler = LengthGroupedBatches(dataset.lengths, 3, seed=1, grouped=False, instances=counts)
-    batches = list(sampler.of(0))
-    assert len(batches) == len(sampler) == -(-sum(counts) // 3)
-    keys = Counter(key for batch in batches for key in batch)
+    found = batches(dataset.lengths, 3, 1, 0, grouped=False, instances=counts)
+    assert len(found) == -(-sum(counts) // 3)
+    keys = Counter(key for batch in found for key in batch)
     assert keys == Counter((0, number, each) for number, count in enumerate(counts) for each in range(count))
     collate = Collator(kind, model.config, 0, 0)
-    for own in batches:
-        batch = collate([dataset[key] for key in own])
+    for batch in (collate([dataset[key] for key in each]) for each in found):
         sentences = batch["instances"][:, 0].tolist()
         assert len(sentences) == len(set(sentences))  # one instance of each entry
         assert len(batch["input_ids"]) <= 3
@@ -66,9 +65,7 @@ def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encod
         return [tuple(row) for row in torch.cat([batch["subjects"], batch["instances"][:, 1:]], 1).tolist()]
 
     whole = drawn(collate([example]))
-    parts = [
-        drawn(collate([type(example)(example.id, example.alignment, example.rows, 0, n)]))[0] for n in range(count)
-    ]
+    parts = [drawn(collate([replace(example, instance=number)]))[0] for number in range(count)]
     assert sum(row[-1] for row in whole) == count
     assert Counter(part[:-1] for part in parts) == Counter({row[:-1]: row[-1] for row in whole})
 

@@ -1,9 +1,6 @@
 """Defaults of a training: what nobody asks for is off, and numbers that a result depends on stay what they were."""
 
-import inspect
-
 import pytest
-import torch
 
 from tripleaudit.errors import UserError
 from tripleaudit.training.settings import TrainingSettings, deciding
@@ -20,19 +17,13 @@ def test_what_is_not_asked_for_is_off() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
-def test_adam_is_pytorchs_unless_told_otherwise(kind: type) -> None:
-    settings, own = TrainingSettings(), inspect.signature(kind).parameters
-    assert (settings.adam_beta1, settings.adam_beta2) == own["betas"].default
-    assert settings.adam_epsilon == own["eps"].default and settings.adam_bias_correction
-
-
 def test_trainings_that_name_no_numbers_keep_theirs() -> None:
     """Another default would be another training of all who name none; BERT's authors advise 3e-5 for fine-tuning."""
     settings = TrainingSettings()
     assert (settings.epochs, settings.batch_size, settings.evaluation_batch_size) == (10, 8, 32)
     assert settings.encoder_learning_rate == settings.head_learning_rate == 3e-5
     assert (settings.restart_epochs, settings.clip_norm, settings.save_minutes) == (2, 1, 10)
+    assert settings.adam_epsilon == 1e-8 and settings.adam_bias_correction  # as PyTorch's
     assert settings.group_by_length and settings.bf16
 
 

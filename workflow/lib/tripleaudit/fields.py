@@ -186,7 +186,6 @@ Number = Annotated[int, Field(ge=1, le=MOST)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # of NumPy's generators
 Batch = Annotated[int, Field(ge=1, le=2**16)]  # what is computed at a time
 Processes = Annotated[int, Field(ge=1, le=2**10)]  # or threads, of one machine
-
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0, le=MOST)]

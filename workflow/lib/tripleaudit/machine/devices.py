@@ -6,6 +6,7 @@ frees it when the process ends, however that happens.
 
 import contextlib
 import logging
+import math
 import os
 import re
 import stat
@@ -23,8 +24,7 @@ log = logging.getLogger(__name__)
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 GIVEN = (VISIBLE, "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")  # where a scheduler or the user says which devices are ours
 # Inside one job of a scheduler device numbers may mean other devices than outside: each job has locks of its own.
-JOBS = (("SLURM_JOB_ID", "SLURM_STEP_ID"), ("PBS_JOBID",), ("LSB_JOBID",), ("FLUX_JOB_ID",), ("JOB_ID",))
-DRIVER = Path("/proc/driver/nvidia/gpus")
+JOBS = ("SLURM_JOB_ID", "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID", "JOB_ID")
 SHARE = "TRIPLEAUDIT_GPU_SHARE"  # of the study: how many jobs may use one GPU side by side
 PARTS = 12  # of a device, each with a lock; a job takes as many as its share has
 SHARES = tuple(number for number in range(1, PARTS + 1) if PARTS % number == 0)
@@ -38,8 +38,7 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
 
     Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before anything asks CUDA for
     devices. Devices that a scheduler or the user named already are the only ones considered. Waits while all are busy.
-    Without any GPU the environment stays as it is. Where a study lets several jobs share a GPU (:func:`share`), a job
-    takes that part of the device.
+    Where a study lets several jobs share a GPU (:func:`share`), a job takes that part of the device.
 
     Args:
         wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where there are any;
@@ -97,7 +96,7 @@ def policy(wanted: str, resource: int) -> str:
 
     With ``gpu=0`` a job runs on the CPU, unless a scheduler gave it devices in another way (such as ``--gres``).
     """
-    given = any(os.environ.get(names[0]) for names in JOBS) and any(_named(os.environ.get(name, "")) for name in GIVEN)
+    given = any(os.environ.get(name) for name in JOBS) and any(_named(os.environ.get(name, "")) for name in GIVEN)
     return wanted if resource or given else "0"
 
 
@@ -117,15 +116,9 @@ def installed() -> list[str]:
     try:
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
-        return [str(number) for number, _ in enumerate(sorted(DRIVER.iterdir()))] if DRIVER.is_dir() else []
-    found: list[str] = []
-    slices: list[str] = []
-    for line in listed.splitlines():
-        if whole := re.match(r"GPU (\d+):", line):
-            found.append(whole[1])
-        elif part := re.search(r"\(UUID: (MIG-[^)]+)\)", line):
-            slices.append(part[1])
-    return slices or found  # a process sees slices, where there are any, and no whole device
+        return []
+    # a process sees slices, where there are any, and no whole device
+    return re.findall(r"\(UUID: (MIG-[^)]+)\)", listed) or re.findall(r"(?m)^GPU (\d+):", listed)
 
 
 def _named(text: str) -> list[str]:
@@ -141,8 +134,7 @@ def _named(text: str) -> list[str]:
 
 def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: float) -> list[str]:
     """Lock ``count`` of the known devices; the locks are held until ``stack`` is closed."""
-    folder, wanted = lock_folder(), share()
-    said = None
+    folder, wanted, silent_until = lock_folder(), share(), -math.inf
     while True:
         with contextlib.ExitStack() as locks:
             locked: list[str] = []
@@ -153,24 +145,21 @@ def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: f
             if len(locked) == count:  # else all are given back: keeping some could block two jobs for ever
                 stack.push(locks.pop_all())
                 return locked
-        now = time.monotonic()
-        if said is None or now - said >= LINE_EVERY:
+        if time.monotonic() >= silent_until:
             log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
-            said = now
+            silent_until = time.monotonic() + LINE_EVERY
         time.sleep(poll)
 
 
 def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
     """Lock so many parts of one device; None, and no lock, where fewer are free."""
     with contextlib.ExitStack() as locks:
-        taken = 0
         for part in range(PARTS):
-            suffix = f".{part}" if part else ""
-            lock = FileLock(folder / f"gpu-{name.replace('/', '_')}{suffix}.lock", mode=0o600)
+            lock = FileLock(folder / f"gpu-{name.replace('/', '_')}.{part}.lock", mode=0o600)
             with contextlib.suppress(Timeout):
                 locks.enter_context(lock.acquire(blocking=False))
-                taken += 1
-            if taken == count:
+                count -= 1
+            if not count:
                 return locks.pop_all()
     return None
 
@@ -183,8 +172,7 @@ def lock_folder() -> Path:
     """
     # not tempfile.gettempdir(): TMPDIR may differ between the jobs of one machine, which must meet in one place
     root = Path(os.environ.get("TRIPLEAUDIT_LOCKS") or "/tmp") / f"tripleaudit-gpu-{os.getuid()}"
-    job = next((names for names in JOBS if os.environ.get(names[0])), ())
-    folder = root / "-".join([re.sub(r"\W", "_", os.environ.get(name, "")) for name in job]) if job else root
+    folder = root / "-".join(re.sub(r"\W", "_", os.environ[name]) for name in JOBS if name in os.environ)
     try:
         root.mkdir(parents=True, mode=0o700, exist_ok=True)
         status = root.lstat()
@@ -205,13 +193,12 @@ def _visible(names: Sequence[str]) -> Iterator[None]:
     changed = {VISIBLE: ",".join(names)}
     if VISIBLE not in os.environ:
         changed["CUDA_DEVICE_ORDER"] = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # as nvidia-smi counts
-    before = {name: os.environ.get(name) for name in changed}
+    before = dict(os.environ)
     os.environ.update(changed)
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        for name in changed:
+            os.environ.pop(name, None)
+            if name in before:
+                os.environ[name] = before[name]

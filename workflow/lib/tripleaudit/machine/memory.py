@@ -75,7 +75,7 @@ def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, kee
             advice = f"{setting}: {smaller}{kept}"
         where = "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
         kind = "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
-        raise UserError(f"{what} ran out of {kind} memory {where}{_wanted(error)}; try {advice}") from error
+        raise UserError(f"{what} ran out of {kind} memory {where}; try {advice}") from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -102,12 +102,3 @@ def first_use_of_gpu() -> Iterator[None]:
             "the GPU has no memory left: another program fills it (nvidia-smi lists programs); expected a device with "
             "room. Wait for that program, name another device in CUDA_VISIBLE_DEVICES, or set gpu: 0"
         ) from error
-
-
-def _wanted(error: BaseException) -> str:
-    """Say how much was asked for, where the message has it."""
-    found = re.search(r"[Tt]ried to allocate ([\d.]+ [KMGT]iB|\d+ bytes)", str(error))
-    if not found:
-        return ""
-    size = found[1] if found[1].endswith("iB") else f"{int(found[1].split()[0]) / 2**30:.2f} GiB"
-    return f" (it asked for {size} more)"

@@ -3,12 +3,14 @@
 What such a file holds decides results and counts with them; how it is found does not.
 """
 
+import contextlib
 import importlib
 import importlib.metadata
 import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,10 +35,8 @@ def load_attribute(reference: str, what: str) -> Any:
             raise UserError(f"{source}: no such file ({what} {attribute})")
         module = load_file(source)
     else:
-        try:
+        with _explained(source):
             module = importlib.import_module(source)
-        except (Exception, SystemExit) as error:
-            raise UserError(f"{source}: cannot be loaded ({_words(error)})") from error
     if not hasattr(module, attribute):
         raise UserError(f"{source}: has no class {attribute!r}")
     return getattr(module, attribute)
@@ -66,13 +66,11 @@ def load_file(path: str | Path) -> ModuleType:
     if str(file.parent) not in sys.path:
         sys.path.append(str(file.parent))  # it may import what lies next to it, wherever the study runs
     try:
-        spec.loader.exec_module(module)
+        with _explained(f"plugin {path}", file):
+            spec.loader.exec_module(module)
     except UserError:
         del sys.modules[name]
         raise
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise UserError(f"plugin {path}{_line_of(error, file)}: cannot be loaded ({_words(error)})") from error
     return module
 
 
@@ -88,18 +86,21 @@ def entry_point(name: str, group: str) -> ModuleType:
             f"plugin {name!r}: no file and no installed entry point of the group {group}; installed are "
             f"{', '.join(sorted(found.names)) or 'none'}"
         )
-    try:
+    with _explained(f"plugin {name}"):
         return importlib.import_module(found[name].module)
+
+
+@contextlib.contextmanager
+def _explained(what: str, file: Path | None = None) -> Iterator[None]:
+    """Turn whatever an import raises into one sentence, with the line of ``file`` where it happened."""
+    try:
+        yield
+    except UserError:
+        raise
     except (Exception, SystemExit) as error:
-        raise UserError(f"plugin {name}: cannot be loaded ({_words(error)})") from error
-
-
-def _line_of(error: BaseException, file: Path) -> str:
-    if isinstance(error, SyntaxError):
-        return f" line {error.lineno}" if error.lineno else ""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    return f" line {lines[-1]}" if lines else ""
-
-
-def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
+        frames = traceback.extract_tb(error.__traceback__)
+        words, lines = str(error), [frame.lineno for frame in frames if frame.filename == str(file)]
+        if isinstance(error, SyntaxError):
+            words, lines = error.msg, [error.lineno]
+        line = f" line {lines[-1]}" if file and lines and lines[-1] else ""
+        raise UserError(f"{what}{line}: cannot be loaded ({type(error).__name__}: {words})") from error

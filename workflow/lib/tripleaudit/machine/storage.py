@@ -33,7 +33,7 @@ def sentence(error: BaseException, path: str | Path | None = None) -> str | None
     place = path or getattr(error, "filename2", None) or getattr(error, "filename", None)
     where = f"{place}: " if place else ""
     if number in FULL:
-        return f"{where}the disk is full{_free(place)}; free some space and run again, what was finished is kept"
+        return f"{where}the disk is full; free some space and run again, what was finished is kept"
     if number == errno.EROFS:
         return f"{where}this file system is read-only; expected a writable folder, or the study run in another one"
     return f"{where}permission denied; expected a readable file, or a writable folder for results"
@@ -91,15 +91,3 @@ def _number(error: BaseException) -> int | None:
     if TORCH.search(text):
         return errno.ENOSPC
     return next((number for words, number in WORDS.items() if words in text), None)
-
-
-def _free(place: str | Path | None) -> str:
-    """Say how much space is left where ``place`` is to lie."""
-    if place is None:
-        return ""
-    folder = next((parent for parent in (Path(place), *Path(place).resolve().parents) if parent.is_dir()), None)
-    try:
-        usage = shutil.disk_usage(folder or ".")
-    except OSError:
-        return ""
-    return f" ({usage.free / 2**20:.1f} of {usage.total / 2**20:.0f} MiB left)"

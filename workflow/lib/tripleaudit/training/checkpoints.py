@@ -1,9 +1,6 @@
-"""Checkpoints of a training run: complete or ignored, tied to one run, and gone after success.
+"""Checkpoints of a training run: one file each, whole or not there, tied to one run, and gone after success."""
 
-A checkpoint is a folder ``checkpoint-N`` with weights, the optimiser's state and that of the random numbers; its last
-file is ``progress.json``, so that a folder without it was cut short and is not used.
-"""
-
+import contextlib
 import logging
 import shutil
 from collections.abc import Mapping
@@ -11,22 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, write_json
+from tripleaudit.files import atomic_write, read_json, write_json
+from tripleaudit.machine import storage
 
 logger = logging.getLogger(__name__)
 
-PROGRESS = "progress.json"
 RUN = "run.json"
-WEIGHTS, OPTIMIZER, BEST = "weights.safetensors", "optimizer.safetensors", "best.safetensors"
-RANDOM = "random.safetensors"
 
 
 def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
-    """Return the newest complete checkpoint of this very run, or None; throw away everything else in ``folder``.
+    """Return the newest checkpoint of this very run, or None; remove those of other runs from ``folder``.
 
     Args:
         folder: where the run keeps its checkpoints; made if it does not exist.
@@ -34,75 +27,62 @@ def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
             one cannot be continued.
     """
     run = folder / RUN
-    if folder.exists():
-        try:
-            known = read_json(run)
-        except UserError:
-            known = None
-        if known != dict(fingerprint):
+    if not run.is_file() or read_json(run) != fingerprint:
+        if folder.exists():
             logger.info("checkpoints in %s belong to another run and are removed", folder)
             shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not run.exists():
-        write_json(run, dict(fingerprint))
-    complete = [path for path in checkpoints(folder) if (path / PROGRESS).is_file()]
-    for path in checkpoints(folder):
-        if not complete or path != complete[-1]:
-            shutil.rmtree(path)
-    return complete[-1] if complete else None
+        write_json(run, fingerprint)
+    for unfinished in folder.glob(".checkpoint-*"):
+        unfinished.unlink()
+    return max(checkpoints(folder), key=step_of, default=None)
 
 
 def checkpoints(folder: Path) -> list[Path]:
-    """Return all checkpoint folders, complete or not, in the order of their steps."""
-    found = [path for path in folder.glob("checkpoint-*") if path.name.removeprefix("checkpoint-").isdigit()]
-    return sorted(found, key=lambda path: int(path.name.removeprefix("checkpoint-")))
+    """Return all checkpoints."""
+    return list(folder.glob("checkpoint-*.pt"))
 
 
-def complete(folder: Path, progress: Mapping[str, Any]) -> None:
-    """Mark the newest checkpoint as complete with the run's ``progress`` and remove the older ones."""
-    *older, newest = checkpoints(folder)
-    write_json(newest / PROGRESS, dict(progress))
-    for path in older:
-        shutil.rmtree(path, ignore_errors=True)
+def step_of(checkpoint: Path) -> int:
+    """Return the step after which a checkpoint was written."""
+    return int(checkpoint.stem.removeprefix("checkpoint-"))
 
 
-def write_state(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, best: Mapping[str, Tensor] | None
+def save(
+    folder: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    best: Mapping[str, Tensor] | None,
+    run: Mapping[str, Any],
 ) -> None:
-    """Write weights, the optimiser's state, and the best weights so far."""
-    weights = {name: value.clone() for name, value in model.state_dict().items()}  # some may share memory
-    save_file(weights, folder / WEIGHTS)
-    state = optimizer.state_dict()["state"]
-    tensors = {f"{number}.{name}": value for number, own in state.items() for name, value in own.items()}
-    save_file(tensors, folder / OPTIMIZER)
-    if best is not None:
-        save_file({name: value.contiguous() for name, value in best.items()}, folder / BEST)
+    """Write weights, the optimiser's state, the best weights so far and the random numbers; remove older checkpoints.
+
+    Args:
+        run: plain values, with the ``step``.
+
+    Raises:
+        UserError: the disk is full or the folder cannot be written.
+    """
+    older, newest = checkpoints(folder), folder / f"checkpoint-{run['step']}.pt"
+    random = [torch.get_rng_state()]
+    if (device := next(model.parameters()).device).type == "cuda":
+        random.append(torch.cuda.get_rng_state(device))
+    parts = {"weights": model.state_dict(), "optimizer": optimizer.state_dict()["state"], "best": best}
+    with storage.explained(newest), atomic_write(newest, "wb") as stream:
+        torch.save({**parts, "random": random, "run": dict(run)}, stream)
+    for path in older:
+        with contextlib.suppress(OSError):  # a network drive where somebody has it open
+            path.unlink()
 
 
-def read_state(
-    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, device: torch.device
-) -> dict[str, Tensor] | None:
-    """Take over what :func:`write_state` wrote; returns the best weights."""
-    model.load_state_dict(load_file(folder / WEIGHTS, device=str(device)))
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, value in load_file(folder / OPTIMIZER, device=str(device)).items():
-        number, name = key.split(".")
-        state.setdefault(int(number), {})[name] = value
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-    return load_file(folder / BEST, device=str(device)) if (folder / BEST).is_file() else None
-
-
-def write_random(folder: Path, device: torch.device) -> None:
-    """Write the state of the random numbers."""
-    states = {"cpu": torch.get_rng_state()}
+def load(
+    checkpoint: Path, model: nn.Module, optimizer: torch.optim.Optimizer
+) -> tuple[dict[str, Any], dict[str, Tensor] | None]:
+    """Go on with weights, the optimiser's state and random numbers; returns the ``run`` and the best weights."""
+    device = next(model.parameters()).device
+    state = torch.load(checkpoint, map_location=device, weights_only=True)
+    model.load_state_dict(state["weights"])
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state["optimizer"]})
+    torch.set_rng_state(state["random"][0].cpu())
     if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state(device)
-    save_file(states, folder / RANDOM)
-
-
-def read_random(folder: Path, device: torch.device) -> None:
-    """Go on with the random numbers of a checkpoint."""
-    states = load_file(folder / RANDOM)
-    torch.set_rng_state(states["cpu"])
-    if "cuda" in states and device.type == "cuda":
-        torch.cuda.set_rng_state(states["cuda"], device)
+        torch.cuda.set_rng_state(state["random"][1].cpu(), device)
+    return state["run"], state["best"]

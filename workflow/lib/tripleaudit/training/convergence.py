@@ -89,8 +89,6 @@ def verdict(said: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None =
         return CONVERGED if twice["gain"] < MARGIN else RISING
     if any(flat is None for flat, _ in known):
         return None
-    if any(bound is None for _, bound in known):  # from a version that did not say how sure its slope was
-        return RISING
     at_rest = {"slope": 0.0, "error": 0.0}
     stopped = [bool(flat) and bound > RISE for flat, bound in known]
     slope, error = pace([at_rest if rests else each for each, rests in zip(said, stopped, strict=True)])

@@ -1,16 +1,15 @@
-"""Training sentences: aligned once, noised and drawn from anew in every epoch, batched by length.
+"""Training sentences: aligned once, noised and drawn from again in every epoch, batched by length.
 
-The epoch travels with the index of each sentence (:class:`LengthGroupedBatches` gives ``(epoch, index)``), so that
-prefetching and resumed runs see the right one.
+The epoch travels with the number of each sentence (keys are ``(epoch, number)``), so that prefetching and resumed runs
+see the right one.
 """
 
 import logging
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -21,6 +20,7 @@ from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
 from tripleaudit.machine.progress import watched
+from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.randomness import generator, generators
 
 logger = logging.getLogger(__name__)
@@ -29,28 +29,22 @@ ALIGN_AT_ONCE = 1000
 GROUP = 50  # batches that are sorted by length together
 
 
-class Noise(Protocol):
-    """What noises a training sentence (:class:`tripleaudit.protocols.noising.EntityNoising`).
-
-    Attributes:
-        words: of which noise is mostly made, or None where that may be anything.
-    """
-
-    words: list[str] | None
-
-    def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
-        """Return a noised copy, or None where the sentence is to be used as it is."""
-
-
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One training sentence in token space: rows [n, 5] of gold triples (see ``Extractor.collate_targets``)."""
+    """One training sentence in token space.
+
+    Attributes:
+        rows: [n, 5] gold triples (see ``Extractor.collate_targets``).
+        lost: triples that no tokens fit.
+        instance: the only one of its instances that is wanted, where batches count instances.
+    """
 
     id: str
     alignment: Alignment
     rows: np.ndarray
+    lost: int
     epoch: int = 0
-    instance: int | None = None  # the only one of its instances that is wanted, where batches count instances
+    instance: int | None = None
 
 
 class TrainingSentences:
@@ -66,7 +60,7 @@ class TrainingSentences:
         noise: called at every fetch; None trains on the sentences as they are.
     """
 
-    def __init__(self, sentences: Sequence[Sentence], extractor: Extractor, noise: Noise | None = None):
+    def __init__(self, sentences: Sequence[Sentence], extractor: Extractor, noise: EntityNoising | None = None):
         config = extractor.config
         self.aligner, self.relations, self.noise = extractor.aligner, extractor.relation_ids, noise
         self.max_length, self.occurrence = config.max_length, config.occurrence
@@ -74,12 +68,11 @@ class TrainingSentences:
         most = config.drop_above or math.inf
         self.sentences: list[Sentence] = []
         self.examples: list[Example] = []
-        self.lost: list[int] = []
         self.counts = Counter(sentences=len(sentences))
         for at in watched(range(0, len(sentences), ALIGN_AT_ONCE), "aligning", f"times {ALIGN_AT_ONCE} sentences"):
             chunk = sentences[at : at + ALIGN_AT_ONCE]
-            for sentence, example, lost in zip(chunk, *self._align(chunk), strict=True):
-                self.counts["lost_triples"] += lost
+            for sentence, example in zip(chunk, self._align(chunk), strict=True):
+                self.counts["lost_triples"] += example.lost
                 self.counts["truncated"] += example.alignment.truncated
                 if sentence.triples and not len(example.rows):
                     self.counts["lost_sentences"] += 1
@@ -91,17 +84,14 @@ class TrainingSentences:
                     self.counts["zero"] += not sentence.triples
                     self.sentences.append(sentence)
                     self.examples.append(example)
-                    self.lost.append(lost)
         logger.info("training sentences: %s", ", ".join(f"{key} {value}" for key, value in sorted(self.counts.items())))
 
-    def _align(self, sentences: Sequence[Sentence]) -> tuple[list[Example], list[int]]:
+    def _align(self, sentences: Sequence[Sentence]) -> list[Example]:
         alignments = self.aligner.align([sentence.text for sentence in sentences], self.max_length)
-        examples, lost = [], []
-        for sentence, alignment in zip(sentences, alignments, strict=True):
-            rows, missing = token_triples(alignment, sentence, self.relations, self.occurrence)
-            examples.append(Example(sentence.id, alignment, rows))
-            lost.append(missing)
-        return examples, lost
+        return [
+            Example(sentence.id, alignment, *token_triples(alignment, sentence, self.relations, self.occurrence))
+            for sentence, alignment in zip(sentences, alignments, strict=True)
+        ]
 
     @property
     def lengths(self) -> list[int]:
@@ -124,56 +114,47 @@ class TrainingSentences:
         example = self.examples[index]
         noised = self.noise(self.sentences[index], epoch) if self.noise is not None else None
         if noised is not None:
-            (fresh,), (lost,) = self._align([noised])
-            if lost <= self.lost[index]:  # else noise pushed a span over the limit: keep the original
+            (fresh,) = self._align([noised])
+            if fresh.lost <= example.lost:  # else noise pushed a span over the limit: keep the original
                 example = fresh
-        return Example(example.id, example.alignment, example.rows, epoch, *instance)
+        return replace(example, epoch=epoch, instance=instance[0] if instance else None)
 
 
-class LengthGroupedBatches:
-    """Random batches of sentences of similar length.
+def batches(
+    lengths: Sequence[int],
+    batch_size: int,
+    seed: int,
+    epoch: int,
+    *,
+    grouped: bool = True,
+    instances: Sequence[int] | None = None,
+) -> list[list[tuple[int, ...]]]:
+    """Return the batches of an epoch: keys ``(epoch, sentence)`` of sentences of similar length.
 
-    Each epoch's order follows from (seed, epoch) alone: a random permutation, cut into groups of ``GROUP`` batches,
-    each sorted by length, and the resulting batches shuffled.
+    The order follows from (seed, epoch) alone: a random permutation, cut into groups of ``GROUP`` batches, each sorted
+    by length, and the resulting batches shuffled.
 
     Args:
         lengths: tokens of each sentence.
         batch_size: sentences per batch; the last batch may be smaller.
         seed: the run's seed.
+        epoch: counted from 0.
         grouped: False gives plain random batches.
         instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.
     """
-
-    def __init__(
-        self,
-        lengths: Sequence[int],
-        batch_size: int,
-        seed: int,
-        grouped: bool = True,
-        instances: Sequence[int] | None = None,
-    ):
-        self.lengths, self.batch_size, self.seed, self.grouped = np.asarray(lengths), batch_size, seed, grouped
-        self.keys = [(number,) for number in range(len(lengths))]
-        if instances is not None:
-            self.keys = [(number, each) for number, count in enumerate(instances) for each in range(count)]
-            self.lengths = np.repeat(self.lengths, instances)
-
-    def __len__(self) -> int:
-        return -(-len(self.lengths) // self.batch_size)
-
-    def of(self, epoch: int, first: int = 0) -> Iterator[list[tuple[int, ...]]]:
-        """Yield the keys of each batch of an epoch, from the batch ``first`` on."""
-        rng = generator(self.seed, epoch, "batches")
-        order = rng.permutation(len(self.lengths))
-        if self.grouped:
-            size = self.batch_size * GROUP
-            groups = [order[at : at + size] for at in range(0, len(order), size)]
-            order = np.concatenate([group[np.argsort(-self.lengths[group], kind="stable")] for group in groups])
-        batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
-        if self.grouped:
-            batches = [batches[number] for number in rng.permutation(len(batches))]
-        for batch in batches[first:]:
-            yield [(epoch, *self.keys[index]) for index in batch]
+    keys: list[tuple[int, ...]] = [(epoch, number) for number in range(len(lengths))]
+    sizes = np.asarray(lengths)
+    if instances is not None:
+        keys = [(epoch, number, each) for number, count in enumerate(instances) for each in range(count)]
+        sizes = np.repeat(sizes, instances)
+    rng = generator(seed, epoch, "batches")
+    order = rng.permutation(len(sizes))
+    if grouped:
+        size = batch_size * GROUP
+        groups = [order[at : at + size] for at in range(0, len(order), size)]
+        order = np.concatenate([group[np.argsort(-sizes[group], kind="stable")] for group in groups])
+    found = [[keys[index] for index in order[at : at + batch_size]] for at in range(0, len(order), batch_size)]
+    return [found[number] for number in rng.permutation(len(found))] if grouped else found
 
 
 class Collator:

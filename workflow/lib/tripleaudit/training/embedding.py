@@ -145,10 +145,8 @@ def _against(model: Extractor, dataset: TrainingSentences, settings: TrainingSet
         return "the formulation is that for GPUs"
     if settings.weight_decay:
         return "weight decay moves rows without a gradient"
-    if type(table) is not nn.Embedding or table.sparse or table.max_norm or table.scale_grad_by_freq:
+    if type(table) is not nn.Embedding:
         return f"{type(table).__name__} is more than a table"
-    if not table.weight.requires_grad:
-        return "it is frozen"
     if sum(each is table.weight for _, each in model.named_parameters(remove_duplicate=False)) > 1:
         return "another layer shares its weights"
     if dataset.noise is not None and dataset.noise.words is None:

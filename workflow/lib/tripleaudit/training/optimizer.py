@@ -58,7 +58,6 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
     groups = parameter_groups(model, settings)
     options = {
         "lr": settings.encoder_learning_rate,
-        "betas": (settings.adam_beta1, settings.adam_beta2),
         "eps": settings.adam_epsilon,
         "fused": True,
         "capturable": groups[0]["params"][0].device.type == "cuda",

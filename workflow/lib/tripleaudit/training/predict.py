@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from tripleaudit.corpora.model import Sentence
@@ -37,11 +38,8 @@ def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_siz
         predicted = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=True)]
     else:
         predicted = model.extract(texts, batch_size, ids)
-    results, at = [], 0
-    for sentences in sets:
-        results.append(predicted[at : at + len(sentences)])
-        at += len(sentences)
-    return results
+    rest = iter(predicted)
+    return [list(islice(rest, len(sentences))) for sentences in sets]
 
 
 def load_gate(folder: Path) -> Extractor:

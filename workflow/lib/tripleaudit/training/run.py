@@ -7,7 +7,6 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +46,9 @@ def split_settings(values: Mapping[str, Any], extractor: type[Extractor], implie
     """Sort the settings of one training, checked.
 
     Args:
-        values: fields of ``TrainingSettings`` beside ``model`` (fields of the extractor's config class), ``noising``
-            (fields of ``NoiseSettings``; missing or null trains without), ``encoder_layers`` and ``double`` (true
-            trains twice as long, to see what that gains, and keeps no model).
+        values: fields of ``TrainingSettings``, ``model`` (fields of the extractor's config class), ``noising`` (fields
+            of ``NoiseSettings``; missing or null trains without), ``encoder_layers`` and ``double`` (true trains twice
+            as long, to see what that gains, and keeps no model).
         extractor: whose ``settings.training_defaults`` fill what ``values`` leaves out.
         implied: config fields that follow from the extractor's name.
 
@@ -156,12 +155,16 @@ def train_to(
             model.cpu()
         if noise is not None:
             result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
-        seconds = time.monotonic() - start
-        inputs = {**inputs, "encoder": Path(encoder) / "model.safetensors"}
         made = provenance(
-            command="train", inputs=inputs, settings=dict(values), seed=seed, device=result.device, seconds=seconds
+            command="train",
+            inputs={**inputs, "encoder": encoder / "model.safetensors"},
+            settings=dict(values),
+            seed=seed,
+            device=result.device,
+            seconds=time.monotonic() - start,
         )
-        _save(out, model, result, types, {**made, "extractor": name}, settings)
+        record = {**made, "extractor": name, "relations": len(relations), "training": _facts(result, settings, types)}
+        _save(out, None if values.get("double") else model, result.history, record)
         shutil.rmtree(out / CHECKPOINTS)
         return result
 
@@ -186,56 +189,44 @@ def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSe
 
 def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
     """F1 of the entities of triples, as strings, each once a sentence."""
-    correct = found = wanted = 0
-    for right, guess in zip(gold, predicted, strict=True):
+    correct = total = 0
+    for both in zip(gold, predicted, strict=True):
         own, other = (
-            {span.text for triple in sentence.triples for span in (triple.subject, triple.object)}
-            for sentence in (right, guess)
+            {span.text for triple in sentence.triples for span in (triple.subject, triple.object)} for sentence in both
         )
-        correct, wanted, found = correct + len(own & other), wanted + len(own), found + len(other)
-    return 2 * correct / max(1, wanted + found)
+        correct, total = correct + len(own & other), total + len(own) + len(other)
+    return 2 * correct / max(1, total)
 
 
-def _save(
-    out: Path,
-    model: Extractor,
-    result: TrainingResult,
-    types: Mapping[str, Any],
-    made: Mapping[str, Any],
-    settings: TrainingSettings,
-) -> None:
-    """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
-    fresh = out / CHECKPOINTS / "final"
-    shutil.rmtree(fresh, ignore_errors=True)
-    with storage.whole_folder(fresh):
-        if made["settings"].get("double"):
-            fresh.mkdir(parents=True)
-        else:
-            model.save_pretrained(fresh)
-    progress = asdict(result.progress)
-    record = {
-        **made,
-        "relations": len(model.config.relations),
-        "training": {
-            "settings": settings.full(),
-            "counts": result.counts,
-            **({"entity_types": types} if types else {}),
-            "steps": result.steps,
-            "epochs": result.epochs,
-            "best_epoch": progress["best_epoch"],
-            "best_step": progress["best_step"],
-            "best_f1": result.best_f1,
-            "convergence": convergence(result.history, result.progress.stopped),
-            "seconds": round(progress["training_seconds"], 3),
-            "seconds_per_epoch": round(progress["training_seconds"] / max(result.epochs, 1e-9), 3),
-            "validation_seconds": round(progress["validation_seconds"], 3),
-            "gpu_share": share(),
-        },
+def _facts(result: TrainingResult, settings: TrainingSettings, types: Mapping[str, Any]) -> dict[str, Any]:
+    progress = result.progress
+    return {
+        "settings": settings.full(),
+        "counts": result.counts,
+        **({"entity_types": types} if types else {}),
+        "steps": result.steps,
+        "epochs": result.epochs,
+        "best_epoch": progress.best_epoch,
+        "best_step": progress.best_step,
+        "best_f1": result.best_f1,
+        "convergence": convergence(result.history, progress.stopped),
+        "seconds": round(progress.training_seconds, 3),
+        "seconds_per_epoch": round(progress.training_seconds / max(result.epochs, 1e-9), 3),
+        "validation_seconds": round(progress.validation_seconds, 3),
+        "gpu_share": share(),
     }
-    write_jsonl(fresh / "history.jsonl", result.history)
+
+
+def _save(out: Path, model: Extractor | None, history: list[dict[str, Any]], record: Mapping[str, Any]) -> None:
+    """Write everything to a folder inside ``out`` first, so that the model appears whole."""
+    fresh = out / CHECKPOINTS / "final"
+    with storage.whole_folder(fresh):
+        fresh.mkdir(parents=True, exist_ok=True)
+        if model is not None:
+            model.save_pretrained(fresh)
+            with atomic_write(fresh / "README.md") as stream:
+                stream.write(model_card(record, model.kind, model.config.relations))
+    write_jsonl(fresh / "history.jsonl", history)
     write_json(fresh / "provenance.json", record)
-    if not made["settings"].get("double"):
-        with atomic_write(fresh / "README.md") as stream:
-            stream.write(model_card(record, model.kind, model.config.relations))
     for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
         path.replace(out / path.name)

@@ -13,7 +13,6 @@ from tripleaudit.fields import (
     NotNegative,
     Number,
     Positive,
-    Rate,
     Section,
     Share,
     among,
@@ -64,10 +63,6 @@ class TrainingSettings(Section):
     """Weight decay, not on biases and normalisation weights."""
     adam_epsilon: Positive = 1e-08
     """Epsilon of the optimiser."""
-    adam_beta1: Rate = 0.9
-    """First decay rate of the optimiser."""
-    adam_beta2: Rate = 0.999
-    """Second decay rate of the optimiser."""
     adam_bias_correction: bool = True
     """false leaves Adam's bias correction out, as BertAdam does."""
     schedule: Annotated[str, among(SCHEDULES)] = "constant"

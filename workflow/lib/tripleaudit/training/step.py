@@ -29,48 +29,35 @@ ALIGNED = 16  # bytes
 SWITCH = 1e-4  # seconds that a thread may keep the interpreter while another one wants it
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """Where the tensors of a packed batch lie: (name, dtype, shape, first byte, bytes) of each, and all bytes.
-
-    There is one object for equal layouts (:func:`layout_of`), so that looking one up compares nothing.
-    """
-
-    fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...]
-    size: int
-
-    def views(self, buffer: Tensor) -> dict[str, Tensor]:
-        """The tensors in ``buffer`` [size] uint8."""
-        return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.fields}
-
-
-@functools.cache
-def layout_of(fields: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...], size: int) -> Layout:
-    """The one layout of these fields."""
-    return Layout(fields, size)
-
-
 @dataclass(frozen=True)
 class Packed:
-    """A batch in one piece of memory."""
+    """A batch in one piece of memory.
+
+    Attributes:
+        buffer: [bytes] uint8.
+        layout: name, dtype, shape, first byte and number of bytes of each tensor.
+    """
 
     buffer: Tensor
-    layout: Layout
+    layout: tuple[tuple[str, torch.dtype, tuple[int, ...], int, int], ...]
+
+    def views(self, buffer: Tensor) -> dict[str, Tensor]:
+        """The tensors of this layout in ``buffer``."""
+        return {name: buffer[at : at + size].view(dtype).view(shape) for name, dtype, shape, at, size in self.layout}
 
 
 def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
     """Put the tensors of a batch behind one another, in page-locked memory if a GPU is to read them."""
-    fields, arrays, at = [], [], 0
-    for name, value in batch.items():
-        array = value.numpy()
-        fields.append((name, value.dtype, array.shape, at, array.nbytes))
-        arrays.append(array)
+    layout, at = [], 0
+    arrays = [value.numpy() for value in batch.values()]
+    for (name, value), array in zip(batch.items(), arrays, strict=True):
+        layout.append((name, value.dtype, array.shape, at, array.nbytes))
         at += -(-array.nbytes // ALIGNED) * ALIGNED
     buffer = torch.empty(at, dtype=torch.uint8, pin_memory=pinned)
     raw = buffer.numpy()
-    for array, (_, _, _, place, size) in zip(arrays, fields, strict=True):
+    for array, (_, _, _, place, size) in zip(arrays, layout, strict=True):
         raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    return Packed(buffer, layout_of(tuple(fields), at))
+    return Packed(buffer, tuple(layout))
 
 
 class Step:
@@ -106,7 +93,7 @@ class Step:
             last: of them: update the weights.
         """
         if isinstance(batch, Packed):
-            batch = batch.layout.views(batch.buffer.to(self.model.device, non_blocking=True))
+            batch = batch.views(batch.buffer.to(self.model.device, non_blocking=True))
         else:
             batch = {name: value.to(self.model.device, non_blocking=True) for name, value in batch.items()}
         self._run(batch, share, last)
@@ -137,9 +124,9 @@ class Step:
 class _Bucket:
     """The batches of one layout: their buffer on the device, and the step that was captured on it."""
 
-    def __init__(self, layout: Layout, device: torch.device):
-        self.buffer = torch.empty(layout.size, dtype=torch.uint8, device=device)
-        self.views = layout.views(self.buffer)
+    def __init__(self, batch: Packed, device: torch.device):
+        self.buffer = torch.empty_like(batch.buffer, device=device)
+        self.views = batch.views(self.buffer)
         self.graph: torch.cuda.CUDAGraph | None = None
         self.seen = 0
 
@@ -164,7 +151,7 @@ class CapturedStep(Step):
         """See :meth:`Step.__call__`."""
         key = batch.layout, share, last
         if key not in self.buckets:
-            self.buckets[key] = _Bucket(batch.layout, self.model.device)
+            self.buckets[key] = _Bucket(batch, self.model.device)
         bucket = self.buckets[key]
         bucket.buffer.copy_(batch.buffer, non_blocking=True)
         if bucket.graph is None and bucket.seen and self.possible and self.graphs < MOST_GRAPHS:
@@ -218,11 +205,10 @@ class CapturedStep(Step):
 
 def make_step(model: Extractor, optimizer: torch.optim.Optimizer, settings: TrainingSettings, bf16: bool) -> Step:
     """Return the fastest step that this model and device allow, and log which it is."""
-    if model.device.type != "cuda":
-        return Step(model, optimizer, settings, bf16)
-    if type(model).static:
-        return CapturedStep(model, optimizer, settings, bf16)
-    logger.info("%s has no static formulation: operators are launched one by one", model.name)
+    if model.device.type == "cuda":
+        if type(model).static:
+            return CapturedStep(model, optimizer, settings, bf16)
+        logger.info("%s has no static formulation: operators are launched one by one", model.name)
     return Step(model, optimizer, settings, bf16)
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -16,10 +15,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
 from tripleaudit.extractors.formulation import half_precision, on_device, products
-from tripleaudit.machine import memory, storage
+from tripleaudit.machine import memory
 from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints
-from tripleaudit.training.data import Collator, LengthGroupedBatches, TrainingSentences
+from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.embedding import embedding_rows, whole
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
@@ -128,46 +127,47 @@ class ExtractorTrainer:
         bf16 = half_precision(self.device, settings.bf16)
         self.update = make_step(model, self.optimizer, settings, bf16)
         static = settings.batch_size if self.update.static else 0
-        self.dataset = dataset
         self.collate = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
-        instances = dataset.instances() if settings.unit == "instances" else None
-        self.batches = LengthGroupedBatches(
-            dataset.lengths, settings.batch_size, seed, settings.group_by_length, instances
-        )
-        self.steps_per_epoch = math.ceil(len(self.batches) / settings.accumulation)
+        self.dataset, self.seed = dataset, seed
+        self.batches_per_epoch = math.ceil(dataset.size(settings.unit) / settings.batch_size)
+        self.steps_per_epoch = math.ceil(self.batches_per_epoch / settings.accumulation)
         self.steps = settings.max_steps or settings.epochs * self.steps_per_epoch
         self.rates = Rates(self.optimizer, settings, self.steps, self.steps_per_epoch)
         self.log_every = max(1, self.steps_per_epoch // LOGS_PER_EPOCH)
         self.step, self.epoch, self.logged = 0, 0.0, 0
         self.history: list[dict[str, Any]] = []
-        self.progress, self.best_weights = Progress(), None
-        self.resumed: Path | None = None
+        self.progress = Progress()
+        self.best_weights: dict[str, Tensor] | None = None
         self.began = self.saved = time.monotonic()
         self.save_due = False
         self.report = report
-        self.lines = Lines("training", log=logger, at_most=bool(settings.patience))
 
     def train(self) -> None:
         """Train to the end of the run."""
         self.began = self.saved = time.monotonic()
-        self.lines.start(self.step, self.steps)
-        self.lines.note(lambda: f"epoch {self.epoch:.2f}")
         self.model.train()
-        while self.step < self.steps and not self.progress.stopped:
-            self._train_epoch(self.step // self.steps_per_epoch)
+        bounded = bool(self.settings.patience)
+        with Lines("training", self.steps, log=logger, at_most=bounded) as self.lines:
+            self.lines.start(self.step, self.steps)
+            self.lines.note(lambda: f"epoch {self.epoch:.2f}")
+            while self.step < self.steps and not self.progress.stopped:
+                self._train_epoch(self.step // self.steps_per_epoch)
         if self.rows is not None:
             self.rows.release(self.optimizer)
-        self.progress.training_seconds += time.monotonic() - self.began
+        self._pass("training_seconds")
+
+    def _pass(self, part: str) -> None:
+        """Add the time since the last call to a part of the run."""
+        now = time.monotonic()
+        setattr(self.progress, part, getattr(self.progress, part) + now - self.began)
+        self.began = now
 
     def _train_epoch(self, epoch: int) -> None:
         first = self.step % self.steps_per_epoch
-        if self.resumed is not None:
-            checkpoints.read_random(self.resumed, self.device)
-            self.resumed = None
         if not first and not self.update.static:
-            torch.empty((), dtype=torch.int64).random_()  # which PyTorch's loader drew when stored trainings were made
-        batches = self._batches(epoch, first)
-        accumulation, count = self.settings.accumulation, len(self.batches)
+            torch.empty((), dtype=torch.int64).random_()  # PyTorch's loader draws it, with which numbers were published
+        ready = self._batches(epoch, first)
+        accumulation, count = self.settings.accumulation, self.batches_per_epoch
         for number in range(first, self.steps_per_epoch):
             self.model.step = self.step
             if not self.update.static:  # a static batch brings its rates with it
@@ -175,7 +175,7 @@ class ExtractorTrainer:
                     group["lr"] = rate
             share = min(accumulation, count - number * accumulation)
             for place in range(1, share + 1):
-                batch = next(batches)
+                batch = next(ready)
                 if self.rows is not None and isinstance(batch, dict):  # noise may make tokens that the corpus has not
                     self.rows.admit(batch["input_ids"], self.optimizer)
                 self.update(batch, share, place == share)
@@ -185,23 +185,24 @@ class ExtractorTrainer:
             self._after_step(last)
             if last:
                 break
-        batches.close()
+        ready.close()
         self._after_epoch(epoch + 1)
 
     def _batches(self, epoch: int, first: int) -> Iterator[dict[str, Tensor] | Packed]:
         """The batches of an epoch from the step ``first`` on; for a GPU packed, ahead of their use."""
-        accumulation = self.settings.accumulation
-        batches = (
-            self.collate([self.dataset[key] for key in keys]) for keys in self.batches.of(epoch, first * accumulation)
-        )
+        settings, dataset = self.settings, self.dataset
+        instances = dataset.instances() if settings.unit == "instances" else None
+        own = {"grouped": settings.group_by_length, "instances": instances}
+        keys = batches(dataset.lengths, settings.batch_size, self.seed, epoch, **own)[first * settings.accumulation :]
+        made = (self.collate([dataset[key] for key in each]) for each in keys)
         if not self.update.static:
-            return batches
+            return made
         at_start = epoch * self.steps_per_epoch + first
         pinned = self.device.type == "cuda"
 
         def packed() -> Iterator[Packed]:
-            for number, batch in enumerate(batches):
-                step = at_start + number // accumulation
+            for number, batch in enumerate(made):
+                step = at_start + number // settings.accumulation
                 yield pack(batch | scalars(self.model, self.rates.at(step), step), pinned)
 
         return ahead(packed()) if pinned else packed()
@@ -242,73 +243,48 @@ class ExtractorTrainer:
         self._log({"loss": loss, **norm, "learning_rate": self.rates.at(self.step - 1)[0]})
 
     def _log(self, row: dict[str, float]) -> None:
-        self.history.append({**row, "seconds": round(self.elapsed(), 3), "epoch": self.epoch, "step": self.step})
+        self._pass("training_seconds")
+        seconds = round(self.progress.training_seconds + self.progress.validation_seconds, 3)
+        self.history.append({**row, "seconds": seconds, "epoch": self.epoch, "step": self.step})
         self.report(self.history[-1])
-
-    def elapsed(self) -> float:
-        """Seconds of training and validation, those before a restart included."""
-        return self.progress.training_seconds + self.progress.validation_seconds + time.monotonic() - self.began
 
     def evaluate(self) -> dict[str, float]:
         """Decode the validation set, log its scores, and keep the weights if they are the best so far."""
-        start = time.monotonic()
-        self.progress.training_seconds += start - self.began
+        self._pass("training_seconds")
         size = None if on_device(self.device) else self.settings.evaluation_batch_size
         with whole(self.rows), memory.out_of_memory_advice("validation", "evaluation_batch_size", size):
-            metrics = self.validate(self.model)
+            metrics = {name: float(value) for name, value in self.validate(self.model).items()}
         self.model.train()
-        self.began = time.monotonic()
-        self.progress.validation_seconds += self.began - start
+        self._pass("validation_seconds")
         chosen_by = (metrics["f1"] + metrics.get("entity_f1", metrics["f1"])) / 2
         if self.progress.observe(chosen_by, self.step, self.epoch, self.settings):
-            self._keep_weights()
-        self._log(dict(metrics))
+            self.best_weights = None  # its memory serves again
+            with whole(self.rows):
+                self.best_weights = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self._log(metrics)
         logger.info(
             "epoch %.1f, step %d: validation %s; best F1 %.4f", self.epoch, self.step,
             ", ".join(f"{name} {value:.4f}" for name, value in metrics.items()), self.progress.best_f1,
         )  # fmt: skip
         return metrics
 
-    def _keep_weights(self) -> None:
-        with whole(self.rows):
-            weights = self.model.state_dict()
-            if self.best_weights is None:
-                self.best_weights = {name: value.clone() for name, value in weights.items()}
-            else:
-                torch._foreach_copy_([self.best_weights[name] for name in weights], list(weights.values()))
-
     def _save(self) -> None:
-        """Write a checkpoint; a half-written one is taken away where space is short."""
-        now = time.monotonic()
-        self.progress.training_seconds += now - self.began
-        self.began = now
-        folder = self.folder / f"checkpoint-{self.step}"
-        try:
-            with storage.explained(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-                checkpoints.write_random(folder, self.device)
-                with whole(self.rows, self.optimizer):
-                    checkpoints.write_state(folder, self.model, self.optimizer, self.best_weights)
-                state = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
-                total = self.update.total.item()
-                checkpoints.complete(self.folder, {**state, "total": total, "progress": asdict(self.progress)})
-        except UserError:
-            if not (folder / checkpoints.PROGRESS).is_file():
-                shutil.rmtree(folder, ignore_errors=True)
-            raise
+        self._pass("training_seconds")
+        own = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
+        run = {**own, "total": self.update.total.item(), "progress": asdict(self.progress)}
+        with whole(self.rows, self.optimizer):
+            checkpoints.save(self.folder, self.model, self.optimizer, self.best_weights, run)
         self.saved, self.save_due = time.monotonic(), False
 
     def restore(self, checkpoint: Path) -> None:
-        """Go on from a checkpoint; the random numbers follow when their turn comes."""
-        state = checkpoints.read_json(checkpoint / checkpoints.PROGRESS)
-        self.step, self.epoch, self.logged = state["step"], state["epoch"], state["logged"]
-        self.history, self.progress = state["history"], Progress(**state["progress"])
+        """Go on from a checkpoint."""
+        with whole(self.rows, self.optimizer):
+            run, self.best_weights = checkpoints.load(checkpoint, self.model, self.optimizer)
+        self.step, self.epoch, self.logged = run["step"], run["epoch"], run["logged"]
+        self.history, self.progress = run["history"], Progress(**run["progress"])
         for row in self.history:  # to a run of its own, so that each begins at the first step
             self.report(row)
-        self.update.total.fill_(state["total"])
-        with whole(self.rows, self.optimizer):
-            self.best_weights = checkpoints.read_state(checkpoint, self.model, self.optimizer, self.device)
-        self.resumed = checkpoint
+        self.update.total.fill_(run["total"])
 
 
 def train_extractor(
@@ -364,9 +340,9 @@ def train_extractor(
             model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate, report=report
         )
         if checkpoint is not None:
-            logger.info("resuming from %s", checkpoint.name)
+            logger.info("resuming from %s", checkpoint.stem)
             trainer.restore(checkpoint)
-        with products(device, trainer.update.bf16), trainer.lines:
+        with products(device, trainer.update.bf16):
             trainer.train()
     if trainer.best_weights is not None:
         model.load_state_dict(trainer.best_weights)
