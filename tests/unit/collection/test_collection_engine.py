@@ -500,7 +500,7 @@ def test_sentences_that_the_encoder_cuts_are_counted(models):
 
 def test_the_table_has_a_column_for_each_collection(extracted, tmp_path):
     out, manifest = extracted
-    make_table("collection", tmp_path / "collection", files={"collection": [out / "collection.json"]})
+    make_table("collection", tmp_path / "collection", collection=[out / "collection.json"])
     text = (tmp_path / "collection.md").read_text(encoding="utf-8")
     for row in ("Sentences", "Let through to the extractor", "Broken, left out", "Sentences a second of one process"):
         assert row in text

@@ -223,7 +223,7 @@ def test_options_choose_decimals_and_caption(results: Results) -> None:
 
 
 def test_matching_option(results: Results) -> None:
-    loaded = load_inputs(scores=results.scores, options='{"matching": "partial-first"}')
+    loaded = load_inputs(scores=results.scores, options={"matching": "partial-first"})
     table = build_table("type-f1", loaded)
     assert table.notes[0].startswith("Partial matching: entities are compared by their first word")
     assert table.cell("CasRel", "F1").reported is None
@@ -234,8 +234,6 @@ def test_matching_option(results: Results) -> None:
     [
         ({"speed": 1}, "unknown option 'speed'; expected one of matching"),
         ({"extractors": ["prgc"]}, "unknown option 'extractors'"),
-        ("{", "not valid JSON"),
-        ("[]", "expected an object"),
         ({"matching": "soft"}, "unknown matching 'soft'"),
     ],
 )

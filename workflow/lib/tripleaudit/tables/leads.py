@@ -48,7 +48,8 @@ def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
     systems = {(cell.of["corpus"], cell.of["extractor"]) for cell in cells}
     name = labels.extractor(best.of["extractor"])
     name += f" on {labels.corpus(best.of['corpus'])}" * (len({corpus for corpus, _ in systems}) > 1)
-    return run_of(best.of), name + f", the best of {len(systems)} systems," * (len(systems) > 1)
+    plain = " without Entity Noising" * bool(table.find("F1", metric="f1", stratum="all", noise="noising", **of))
+    return run_of(best.of), name + f", the best of {len(systems)} systems{plain}," * (len(systems) > 1)
 
 
 def lead_types(table: Table, inputs: TableInputs) -> str:

@@ -1,6 +1,5 @@
 """The inputs of tables from files, and what the facts of trainings say of the scores behind them."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -19,21 +18,14 @@ def load_inputs(
     counts: Sequence[str | Path] = (),
     audits: Sequence[str | Path] = (),
     runs: Sequence[str | Path] = (),
-    options: Mapping[str, Any] | str | None = None,
+    options: Mapping[str, Any] | None = None,
     files: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> TableInputs:
-    """Read the inputs of tables: files of each kind, any of which may be missing; options as a mapping, or JSON.
+    """Read the inputs of tables: files of each kind, any of which may be missing.
 
     Raises:
         UserError: a file is bad, an option is unknown, or an audit occurs twice.
     """
-    if isinstance(options, str):
-        try:
-            options = json.loads(options)
-        except json.JSONDecodeError as error:
-            raise UserError(f"options of the table: not valid JSON ({error.msg})") from error
-    if options is not None and not isinstance(options, Mapping):
-        raise UserError(f"options of the table: expected an object, got {options!r}")
     for name in options or {}:
         if name not in OPTIONS:
             raise UserError(f"options of the table: unknown option {name!r}; expected one of {', '.join(OPTIONS)}")

@@ -57,18 +57,7 @@ def _reasons(table: Table) -> list[str]:
     return [note for note in table.notes if WHY in note]
 
 
-def make_table(name: str, out_prefix: str | Path, **inputs: Any) -> list[Path]:
-    """Build one table and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
-
-    The inputs are files and options, as :func:`tripleaudit.tables.loading.load_inputs` takes them.
-
-    Raises:
-        UserError: unknown table or option, or a bad file. Missing scores leave gaps.
-    """
-    return write_table(build_table(name, load_inputs(**inputs)), out_prefix)
-
-
-def make_study_table(
+def make_table(
     name: str,
     out_prefix: str | Path,
     scores: Sequence[str | Path] = (),
@@ -81,6 +70,11 @@ def make_study_table(
     curves: Sequence[str | Path] = (),
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Make one table of a study from files of each kind; see :func:`make_table`."""
+    """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
+
+    Raises:
+        UserError: unknown table or option, or a bad file. Missing scores leave gaps.
+    """
     files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves}
-    make_table(name, out_prefix, scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
+    inputs = load_inputs(scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
+    write_table(build_table(name, inputs), out_prefix)
