@@ -132,20 +132,6 @@ def test_type_f1(inputs: TableInputs) -> None:
     assert any("1 to 2 seeds" in note for note in table.notes)
 
 
-def test_winner_is_bold_only_if_it_beats_everyone(inputs: TableInputs, results: Results) -> None:
-    table = build_table("type-f1", inputs)
-    assert not any(
-        cell.bold for row in table.rows for cell in row.cells if row.group == "WebNLG" and "CasRel" in row.label
-    )
-    two, without = load_inputs(scores=results.scores, counts=results.counts), load_inputs(scores=results.scores)
-    for each in (two, without):
-        each.scores.runs = [run for run in each.scores.runs if run.noise == "none"]
-    table = build_table("type-f1", two)
-    assert table.cell("PRGC", "F1").bold and not table.cell("CasRel", "F1").bold
-    assert any("Holm" in note for note in table.notes)
-    assert not build_table("type-f1", without).cell("PRGC", "F1").bold
-
-
 def test_sifted_shows_the_change_that_noising_makes(inputs: TableInputs) -> None:
     table = build_table("sifted", inputs)
     labels = [label for group, label in rows_of(table) if group == "CasRel"]
