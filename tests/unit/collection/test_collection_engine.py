@@ -440,6 +440,7 @@ def test_a_cluster_without_what_was_asked_for_is_said(ray_here, models, texts, t
     assert not blocks_of(tmp_path)
 
 
+@pytest.mark.thorough
 def test_an_error_on_the_cluster_is_one_sentence(ray_here, models, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "FEW", 0)
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{broken\n')

@@ -101,6 +101,7 @@ def test_budget_stops_before_it_is_exceeded(document, tmp_path, capsys, monkeypa
         assert "--budget needs --prices" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_kill_during_iteration_2_resumes_without_paying_twice(tmp_path):
     """The process dies while the second follow-up call about the second piece is under way."""
     corpus, plan = (

@@ -288,6 +288,7 @@ def job(url: str, folder: str) -> None:
         client.complete_all(requests(400, max_tokens=20))
 
 
+@pytest.mark.thorough
 def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
     """Refused, truncated and filtered answers among them; what a killed job had in flight may come twice, no more."""
     replies = [Reply("one"), Reply("two", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]

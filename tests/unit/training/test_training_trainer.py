@@ -259,6 +259,7 @@ def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
     assert not same(weights(tmp_path / "other"), reference[1])
 
 
+@pytest.mark.thorough
 def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
     """SIGKILL in the middle of the third epoch; the resumed run equals one that was never interrupted."""
     nothing = lambda expected, found: {"f1": 0.0}  # noqa: E731  (the newest weights are the best)
