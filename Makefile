@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# --no-compile: Python compiles the files that a job imports, and not all 15,000
+PIP := $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
 TORCH := 2.13.0
 export OMP_NUM_THREADS ?= 1
 export TOKENIZERS_PARALLELISM := false

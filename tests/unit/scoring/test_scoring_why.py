@@ -118,6 +118,9 @@ def test_a_study_says_why_only_where_next_to_nothing_is_found_by_the_letter() ->
     assert reasons(gold, sentences(*[[] for _ in range(20)])) == ["no triple is predicted for any sentence"]
     assert reasons(gold, sentences(*[[("A", "r", "b")]] * 20)) == []  # bad, and for no other reason
     assert reasons(sentences([]), sentences([("A", "r", "b")])) == []
+    born = sentences([("A", "born in", "b")])
+    assert "no predicted relation occurs in the gold" in reasons(GOLD, born)[0]
+    assert reasons(GOLD, born, {"born in"}) == []  # a sentence of the rest has it
 
 
 def test_empty_sides_have_a_sentence_of_their_own() -> None:

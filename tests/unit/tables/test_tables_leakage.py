@@ -12,8 +12,8 @@ from tripleaudit.tables.render.json_form import read_table
 TRAIN = [Sentence(str(n), f"Person {n} works for company {n} in town {n} .") for n in range(20)]
 
 
-def table(folder, test):
-    rows = [{"text": s.text, "triples": [["a", "r", "nan"]] if s is TRAIN[0] else []} for s in TRAIN]
+def table(folder, test, name="nan"):
+    rows = [{"text": s.text, "triples": [["a", "r", name]] if s is TRAIN[0] else []} for s in TRAIN]
     counts = []
     for split in ("train", "valid", "test"):
         (folder / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -52,3 +52,9 @@ def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_th
 def test_nothing_is_warned_of_where_splits_share_nothing(tmp_path):
     found = table(tmp_path, [Sentence("o", "It snowed .")])
     assert len(found.warnings) == 1  # what reading found
+
+
+def test_the_answer_counts_test_sentences_that_are_near_ones_of_training(tmp_path):
+    near = Sentence("n", f"{TRAIN[0].text} Yes .")
+    found = table(tmp_path, [near, Sentence("o", "It snowed .")], name="x")
+    assert found.answer == "No test sentence is in training; near one of training are Demo, Ori. 1 (50.0 %)."

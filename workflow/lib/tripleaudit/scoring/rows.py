@@ -145,6 +145,7 @@ def score_run(
     if report.get("failed"):
         return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
+    relations = {triple.relation for sentence in right for triple in sentence.triples}
     if report and report["asked"] < report["of"]:
         asked = {sentence.id for sentence in guess}
         right = [sentence for sentence in right if sentence.id in asked]
@@ -162,7 +163,7 @@ def score_run(
         settings["threshold"] = threshold
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)
     if files.report and not files.decisions:
-        counts.reasons = reasons(right, guess)
+        counts.reasons = reasons(right, guess, relations)
     return files.write(counts, resampling, settings, passed)
 
 

@@ -5,7 +5,7 @@ Each hint comes from counting again with one difference forgiven, so that it say
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -61,19 +61,28 @@ def hints(
     return found
 
 
-def reasons(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[str]:
-    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is written differently."""
+def reasons(gold: Sequence[Sentence], predictions: Sequence[Sentence], relations: Collection[str] = ()) -> list[str]:
+    """Return :func:`hints` where a system finds next to nothing, or where most that it finds is written differently.
+
+    Args:
+        gold, predictions: the same sentences in the same order.
+        relations: of the corpus; where ``gold`` is a part of it, a name that others of its sentences have is known.
+    """
     total = micro(sentence_counts(gold, predictions))
     if not total.gold:
         return []
     if not total.predicted:
         return hints(gold, predictions, total)
-    found, gained = _differences(gold, predictions, total, PRIMARY)
+    found, gained = _differences(gold, predictions, total, PRIMARY, relations)
     return found if total.f1 < LITTLE or gained >= total.correct else []
 
 
 def _differences(
-    gold: Sequence[Sentence], predictions: Sequence[Sentence], total: Micro, matching: str
+    gold: Sequence[Sentence],
+    predictions: Sequence[Sentence],
+    total: Micro,
+    matching: str,
+    relations: Collection[str] = (),
 ) -> tuple[list[str], int]:
     """Return what stands between the two sides, and how many triples most of it costs."""
     right, guess = ([_strings(each, matching) for each in side] for side in (gold, predictions))
@@ -82,7 +91,7 @@ def _differences(
     gains[TURNED] = _correct(right, [each | {_turned(triple) for triple in each} for each in guess]) - plain
     for text, order in ORDERS.items():
         gains[f"if predicted triples were {text}"] = _correct(right, _written(guess, itemgetter(*order))) - plain
-    found = [*_relations(right, guess), *_offsets_and_types(gold, predictions, total, matching, plain)]
+    found = [*_relations(right, guess, relations), *_offsets_and_types(gold, predictions, total, matching, plain)]
     said = 0
     for text, gain in gains.items():  # a wider one is said only where it gains more than those before it
         if gain >= least and gain > said:
@@ -125,10 +134,10 @@ def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:
     return ""
 
 
-def _relations(right: list[set[Strings]], guess: list[set[Strings]]) -> Iterator[str]:
+def _relations(right: list[set[Strings]], guess: list[set[Strings]], others: Collection[str]) -> Iterator[str]:
     # equally frequent ones by name, for sets have another order in each process
     known, named = (Counter(sorted(triple[1] for each in side for triple in each)) for side in (right, guess))
-    unknown = [name for name, _ in named.most_common() if name not in known]
+    unknown = [name for name, _ in named.most_common() if name not in known and name not in others]
     count = sum(named[name] for name in unknown)
     if len(unknown) == len(named):
         yield (

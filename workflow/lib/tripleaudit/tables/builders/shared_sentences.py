@@ -3,9 +3,11 @@
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
-from tripleaudit.tables.gates import NOT_MEASURED
+from tripleaudit.tables.gates import NOT_MEASURED, several
 from tripleaudit.tables.inputs import TableInputs
 
+BETWEEN = "{} \u2192 {}"
+TO_TEST = BETWEEN.format(labels.SPLITS["train"], labels.SPLITS["test"])
 KINDS = {"equal": "Equal", "normalised": "Case, punctuation", "near": "Near"}
 NOTE = (
     "Sentences of the second split that the first one has, letter by letter, up to case and punctuation, or with at "
@@ -24,10 +26,10 @@ def leakage(inputs: TableInputs) -> Table:
                 found, size = shared["sentences"], audit["splits"][shared["into"]]["sentences"]
                 cells = [Cell(found[kind], 0) for kind in KINDS]
                 cells += [Cell(100 * shared[part]["share"], inputs.digits(1)) for part in ("triples", "entities")]
-                label = f"{labels.SPLITS[shared['from']]} \u2192 {labels.SPLITS[shared['into']]}"
+                label = BETWEEN.format(labels.SPLITS[shared["from"]], labels.SPLITS[shared["into"]])
                 rows.append(Row(label, (*cells[:3], Cell(100 * found["share"], inputs.digits(1)), *cells[3:]), where))
                 same = found["equal"] + found["normalised"]
-                if (shared["from"], shared["into"]) == ("train", "test") and same:
+                if label == TO_TEST and same:
                     example = next(one for one in shared["examples"] if one["kind"] != "near")
                     warnings.append(
                         f"{same} of {size} test sentences of {where} are in training, up to case and punctuation, such "
@@ -49,7 +51,14 @@ def leakage(inputs: TableInputs) -> Table:
 def answer(table: Table, inputs: TableInputs) -> str:
     if not table.rows:
         return NOT_MEASURED
-    return " ".join(table.warnings) or "No test sentence is in training, but for what is near."
+    if table.warnings:
+        return " ".join(table.warnings)
+    near = [
+        f"{row.group} {row.cells[2].value:,} ({row.cells[3].value:.1f} %)"
+        for row in table.rows
+        if row.label == TO_TEST and row.cells[2].value
+    ]
+    return "No test sentence is in training" + (f"; near one of training are {several(near)}." if near else ".")
 
 
 LEAKAGE = TableSpec(
