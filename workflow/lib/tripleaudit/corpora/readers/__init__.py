@@ -20,6 +20,7 @@ from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
+from tripleaudit.shipped import shipped
 
 ANY_COLUMNS = "records"
 
@@ -133,7 +134,8 @@ def read_corpus(
 
     Args:
         path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
-            of them, read one after the other; or what a caller of Python gave.
+            of them, read one after the other, those of the demo that ship by their names (``resources/demo/test.jsonl``)
+            from any folder; or what a caller of Python gave.
         format: a key of :data:`FORMATS`, or ``auto`` to tell it from the content.
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
@@ -155,10 +157,13 @@ def read_corpus(
             raise UserError("no corpus file is given, expected at least one")
         check_once(paths)
         source = ", ".join(map(str, paths))
+        paths = [shipped(one) for one in paths]
         formats = [resolve_format(one, format, options.get("columns")) for one in paths]
         files = zip(paths, formats, strict=True)
         raw = chain.from_iterable(read_raw(one, name, occurrence=occurrence, **options) for one, name in files)
     corpus = build_corpus(raw, source=source, format="+".join(dict.fromkeys(formats)), occurrence=occurrence)
+    if isinstance(path, Given) and path.bare:
+        corpus.report.notes.pop("empty_texts", None)  # lists of triples alone have no texts
     if not quiet:
         say(corpus.report)
     return corpus

@@ -9,6 +9,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import OWN, Mapped
 from tripleaudit.errors import UserError
+from tripleaudit.shipped import shipped
 
 EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or for each sentence the list of its triples"
 
@@ -68,9 +69,13 @@ class Given:
 
 
 def given(data: Any, name: str, texts: bool = False) -> "str | Path | Given":
-    """Return a path as it is, and anything else as :class:`Given`; with ``texts`` it must have them."""
+    """Return a path, found from any folder if its file ships, and anything else as :class:`Given`.
+
+    Raises:
+        UserError: there are no texts, which ``texts`` asks for, or it is no corpus.
+    """
     if isinstance(data, str | Path):
-        return data
+        return shipped(data)
     found = Given(name, data)
     if texts and found.bare:
         raise UserError(f"{name}: lists of triples have no texts; expected rows with 'text' and 'triples'")
