@@ -134,8 +134,8 @@ def read_corpus(
 
     Args:
         path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
-            of them, read one after the other, those of the demo that ship by their names (``resources/demo/test.jsonl``)
-            from any folder; or what a caller of Python gave.
+            of them, read one after the other; ``resources/demo/test.jsonl`` and others that ship from any folder; or
+            what a caller of Python gave.
         format: a key of :data:`FORMATS`, or ``auto`` to tell it from the content.
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with

@@ -47,7 +47,8 @@ def _explained(table: Table, answer: str) -> tuple[str, ...]:
     """Return the notes with those that they lack on the settings, and on the marks, of labels, cells and answer."""
     known = " ".join(table.notes)
     heads = [f"{one.group} {one.label}" for one in table.columns] + [f"{one.group} {one.label}" for one in table.rows]
-    settings = re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads])) and not re.search(r"[NW]Z[:)]", known)
+    explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", known)
+    settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
     marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
     return (*[labels.SETTINGS_NOTE] * bool(settings), *table.notes, *(mark for mark in marks if mark[:2] not in known))
 
