@@ -42,7 +42,7 @@ FORMS = {
 }
 
 
-def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys):
+def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys, caplog):
     files = [str(written(tmp_path / f"{name}.jsonl", rows)) for name, rows in (("gold", GOLD), ("guess", GUESS))]
     options = ["--train", files[0], "--matching", "exact-span", "--bootstrap", "50"]
     assert main(["score", *files, *options, "--json"]) == 0
@@ -54,6 +54,7 @@ def test_every_form_of_input_scores_as_the_command_does(tmp_path, capsys):
             result = ta.score(gold, predictions, train=seen, matching="exact-span", bootstrap=50)
             assert json.loads(json.dumps(result.to_json())) == expected, form
     assert result.f1 == expected["micro"]["f1"] and result.strata["entirely_seen"].gold == 12
+    assert not caplog.records, "neither a list of triples nor a row without a triple lacks anything"
     rows = result.to_frame().set_index(["part", "name"])
     assert rows.loc[("all", "all"), "f1"] == result.f1
     assert rows.loc[("strata", "unseen")].isna()["f1"]
@@ -89,7 +90,7 @@ def test_shares_and_differences_are_attributes():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: ta.score(GOLD, []), "predictions: [] is no corpus; expected a path, a data frame"),
         (lambda: ta.score(None, GOLD), "gold: null is no corpus"),
@@ -99,15 +100,16 @@ def test_shares_and_differences_are_attributes():
         (lambda: ta.score(GOLD, GOLD, matching="soft"), "unknown matching 'soft'"),
         (lambda: ta.audit([[]], GOLD), "train: lists of triples have no texts"),
         (lambda: ta.check(), "no corpus is given"),
+        (lambda: ta.check(pandas.DataFrame(GOLD)), "a DataFrame is no path; expected the name of its split"),
         (lambda: ta.check("train.jsonl", train=GOLD), "train: train.jsonl is the train set already"),
         (lambda: ta.compare(GOLD, GOLD), "first: holds no gold triples beside the predictions"),
         (lambda: ta.score("gone.json", GOLD), "gone.json: no such file"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(call, said):
+def test_what_is_wrong_is_one_sentence(call, message):
     with pytest.raises(UserError) as error:
         call()
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 

@@ -21,3 +21,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.api.{name}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names that a notebook completes."""
+    return [*__all__, "__version__"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations, islice
+from pathlib import Path
 from typing import Any
 
 from tripleaudit.api.results import Result
@@ -69,6 +70,10 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
     Raises:
         UserError: something cannot be read, or two files are the same split.
     """
+    for one in files:
+        if not isinstance(one, str | Path):
+            kind = type(one).__name__
+            raise UserError(f"a {kind} is no path; expected the name of its split: train=…, valid=… or test=…")
     places: dict[str, Any] = splits_of(map(str, files))
     for split, one in data.items():
         if split in places:

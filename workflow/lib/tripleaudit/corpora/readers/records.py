@@ -276,7 +276,8 @@ class Mapped:
         here = Arguments(self, text, offsets, _list(listed), where)
         more = {"left_out": [], **(row.more if isinstance(row, Row) else {})}
         here.left_out += more.pop("left_out")
-        found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row])]
+        none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
+        found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
         name = self.find(row, "id")
         raw = RawSentence(
             str(number if name is ABSENT or name is None else name),
