@@ -14,7 +14,6 @@ from tripleaudit.grescores.judgements import (
     count_parts,
     factualness,
     granularity,
-    parse_verdict,
     read_splits,
     read_verdicts,
 )
@@ -25,33 +24,6 @@ from tripleaudit.llm.prompts import load_prompt
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
 judge, split = FACTUALNESS.ask, GRANULARITY.ask
-
-
-@pytest.mark.parametrize(
-    "answer, default, official",
-    [
-        ("true", True, True),
-        (" True\n", True, True),
-        ("true.", True, False),
-        ("Yes, it does", True, False),
-        ("**False**", False, False),
-        ("unsupported", False, False),
-        ("I think so", None, False),
-        ("Answer: true", True, False),
-        ('{"answer": true}', True, False),
-        ('```json\n{"verdict": "not a word", "supported": "no"}\n```', False, False),
-        ("The claim is true", True, False),
-        ("The claim is not supported by the passage", False, False),
-        ("<think>is it true or false? It is true.</think>\nfalse", False, False),
-        ("true or false? The claim says nothing, no.", False, False),
-        ("It could be true or false.", None, False),
-        ("<think>it is true, but", None, False),
-        ("", None, False),
-    ],
-)
-def test_verdicts(answer, default, official):
-    assert parse_verdict(answer) is default
-    assert parse_verdict(answer, official=True) is official
 
 
 def test_factualness_by_mode():

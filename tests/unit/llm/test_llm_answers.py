@@ -182,9 +182,23 @@ def test_a_label_that_is_denied_is_no_answer(text, label, status):
         ("**Yes** - it is said in the first sentence, no less", True),
         ("Yes the claim is supported", True),
         ("Is it true?", None),
+        (" True\n", True),
+        ("true.", True),
+        ("Yes, it does", True),
+        ("**False**", False),
+        ("I think so", None),
+        ("Answer: true", True),
+        ('{"answer": true}', True),
+        ('```json\n{"verdict": "not a word", "supported": "no"}\n```', False),
+        ("The claim is not supported by the passage", False),
+        ("<think>is it true or false? It is true.</think>\nfalse", False),
+        ("true or false? The claim says nothing, no.", False),
+        ("It could be true or false.", None),
+        ("<think>it is true, but", None),
+        ("", None),
     ],
 )
-def test_only_a_word_that_ends_its_clause_decides(text, verdict):
+def test_verdicts_are_what_an_answer_says_in_the_end(text, verdict):
     assert parse_yes_no(text) is verdict
 
 

@@ -23,6 +23,7 @@ from support.fake_endpoint import (
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
+from tripleaudit.llm.estimate import estimate
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
@@ -300,9 +301,9 @@ def test_the_estimate_is_made_without_sending(tmp_path):
     with FakeEndpoint(answer=Reply("[]", completion_tokens=10)) as fake:
         paid = endpoint(fake, prices=Prices(1, 2), max_tokens=100)
         with Client(paid, tmp_path) as client:
-            before = client.estimate(requests(8))
+            before = estimate(client, requests(8))
             client.complete_all(requests(2))
-            after = client.estimate(requests(8) + requests(8))
+            after = estimate(client, requests(8) + requests(8))
             assert fake.count == 2
     assert (before.total, before.cached, before.to_pay, before.completion_limit) == (8, 0, 8, 800)
     assert (after.total, after.cached, after.to_pay) == (8, 2, 6)
@@ -316,15 +317,15 @@ def test_the_estimate_knows_of_batches_and_of_thought(tmp_path):
     with FakeEndpoint(answer=Reply("[]", reasoning_tokens=5)) as fake:
         prices, asked = Prices(0, 2), requests(4)
         with Client(endpoint(fake, prices=prices, max_tokens=100, batch=True), tmp_path / "batch") as client:
-            found = client.estimate(asked)
+            found = estimate(client, asked)
             assert (found.cost, found.cost_limit) == pytest.approx((400 / 1e6, 800 / 1e6))  # the service may refuse it
         with Client(endpoint(fake, prices=prices, max_tokens=100), tmp_path / "learned") as client:
-            assert client.estimate(asked).completion_limit == 400
+            assert estimate(client, asked).completion_limit == 400
             client.complete_all(requests(1))
-            assert client.estimate(asked).completion_limit == 3 * (100 + 4096)
+            assert estimate(client, asked).completion_limit == 3 * (100 + 4096)
         said = endpoint(fake, prices=prices, max_tokens=100, reasoning_tokens=50)
         with Client(said, tmp_path / "said") as client:
-            assert client.estimate(asked).completion_limit == 4 * 150
+            assert estimate(client, asked).completion_limit == 4 * 150
 
 
 def test_missing_usage_is_estimated(tmp_path):
@@ -360,12 +361,18 @@ def test_embeddings_are_cached_text_by_text(tmp_path):
             "name of an environment variable",
         ),
         ({"base_url": "https://x/v1", "model": "m", "concurency": 3}, "unknown key 'concurency'"),
-        ({"base_url": "https://x/v1", "model": "m", "prices": {"in": 3}}, "'input' and 'output'"),
-        ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "'concurrency' is 0"),
-        ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "'structured' must be one of"),
-        ({"base_url": "https://x/v1", "model": "m", "token_field": "tokens"}, "'token_field' must be one of auto"),
-        ({"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1}, "'reasoning_tokens' is -1"),
-        ({"base_url": "https://x/v1", "model": "m", "requests_per_minute": 0}, "'requests_per_minute' is 0"),
+        (
+            {"base_url": "https://x/v1", "model": "m", "prices": {"in": 3}},
+            "/prices: unknown key 'in'; known are",
+        ),
+        ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "/concurrency: expected at least 1, got 0"),
+        ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "/structured: expected one of 'auto'"),
+        ({"base_url": "https://x/v1", "model": "m", "token_field": "tokens"}, "/token_field: expected one of 'auto'"),
+        ({"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1}, "/reasoning_tokens: expected at least 0"),
+        (
+            {"base_url": "https://x/v1", "model": "m", "requests_per_minute": 0},
+            "expected at least 0.001",
+        ),
     ],
 )
 def test_an_unusable_endpoint_is_named_in_one_sentence(values, message):

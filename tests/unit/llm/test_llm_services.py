@@ -17,6 +17,7 @@ from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, endpoint, ha
 from tripleaudit.llm.capabilities import Capabilities, Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
 from tripleaudit.llm.endpoint import split_thought
+from tripleaudit.llm.estimate import estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.slots import Slots, try_lock
@@ -465,7 +466,7 @@ def test_thousands_of_embeddings_lie_in_one_file(tmp_path):
         assert (tmp_path / "embeddings.sqlite").exists() and not list(tmp_path.glob("??"))
         with Client(endpoint(fake), tmp_path) as client:
             assert (client.embed(texts) == first).all()
-            assert client.estimate_embeddings([*texts, "new"]).to_pay == 1
+            assert estimate_embeddings(client, [*texts, "new"]).to_pay == 1
         assert fake.count == 6
 
 

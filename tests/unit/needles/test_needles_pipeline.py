@@ -9,24 +9,19 @@ from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.errors import UserError
 from tripleaudit.llm.client import Client
+from tripleaudit.llm.conversation import TokenCounter
 from tripleaudit.llm.endpoint import Endpoint, Prices
 from tripleaudit.needles.entities import deduplicated
-from tripleaudit.needles.extracting import extract_corpus, save_result
-from tripleaudit.needles.generation import (
-    discover_types,
-    discovered_schema,
-    fitting_types,
-)
-from tripleaudit.needles.generation import (
-    make_needles as ask_for,
-)
+from tripleaudit.needles.extracting import extract_corpus, rehearse_extraction
+from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types
+from tripleaudit.needles.generation import make_needles as ask_for
 from tripleaudit.needles.haystack import Document, read_document, read_documents, shorten
-from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.making import build_corpus, corpus_from_needles
+from tripleaudit.needles.minea import rate_matches
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.score_rows import load_result, score_result
+from tripleaudit.needles.score_rows import score_result
 from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
@@ -48,10 +43,15 @@ def study(tmp_path_factory):
         assert fake.count == sent  # truncated answers are kept for the thread, too
     assert again.entities == result.entities
     corpus.save(folder / "corpus")
-    save_result(result, PLAN, folder / "model")
-    corpus, stored = Corpus.load(folder / "corpus"), load_result(folder / "model")
+    corpus, stored = Corpus.load(folder / "corpus"), rated(result, PLAN, folder / "model")
     scores = score_result(corpus, stored, PLAN, KEYS)
     return {"corpus": corpus, "stored": stored, "scores": scores, "model": model, "folder": folder}
+
+
+def rated(result, plan, folder):
+    result.save(folder)
+    rate_matches(folder, plan.thresholds, plan.identification)
+    return Result.load(folder)
 
 
 def value(study, protocol, stratum, matching, metric):
@@ -78,7 +78,7 @@ def test_every_criterion(study):
 
 
 def test_rows_of_the_criteria_table(study):
-    rows = {row["id"][-2:]: row for row in study["stored"].criteria}
+    rows = {row["id"][-2:]: row for row in study["stored"].matches}
     assert [int(rows["07"][c]) for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")] == [0, 0, 1, 1, 0, 1]
     assert [int(rows["08"][c]) for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")] == [0, 1, 0, 0, 0, 0]
     assert not any(rows["09"][c] for c in ("n", "ns", "k0.5", "k0.6", "k0.7", "llm"))
@@ -172,8 +172,8 @@ def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
     assert sum(call["stage"] == "untouched" for call in result.calls) == 3 * pieces
     kept = [e for e in result.entities if e.variant != "untouched"]  # so the table can rest on the runs alone
     kept += [e for e in result.entities if e.variant == "untouched" and e.iteration == 2]
-    save_result(dataclasses.replace(result, entities=kept), plan, tmp_path / "model")
-    scores = score_result(corpus, load_result(tmp_path / "model"), plan, KEYS)
+    stored = rated(dataclasses.replace(result, entities=kept), plan, tmp_path / "model")
+    scores = score_result(corpus, stored, plan, KEYS)
     found = {s.stratum: s.value for s in scores if (s.key("protocol"), s.metric) == ("iterations", "entities")}
     assert found == {"0": 0, "1": pieces, "2": pieces}
 
@@ -204,8 +204,7 @@ def test_false_positives_are_judged_too(tmp_path):
         assert paid == (fake.count, pytest.approx(client.ledger.spent(), abs=1e-15))  # the judge's answers, too
     assert 0 < result.report["judge"]["cost"] < result.report["cost"]
     assert [match["llm"] for match in result.displaced] == [True] * 10
-    save_result(result, plan, tmp_path / "model")
-    scores = score_result(corpus, load_result(tmp_path / "model"), plan, KEYS)
+    scores = score_result(corpus, rated(result, plan, tmp_path / "model"), plan, KEYS)
     rates = {
         s.matching: s.value
         for s in scores
@@ -300,8 +299,6 @@ def test_schema_discovery(tmp_path):
         found = client.drive({0: discover_types(make_document(), 200)})[0]
     assert [row["type"] for row in found] == ["Article", "Person", "Thing"]
     assert fitting_types(found) == ["Article", "Person"] and fitting_types(found, top=1) == ["Article"]
-    with pytest.raises(UserError, match="from 0 to 1"):
-        fitting_types(found, 2)
     schema = schema_from_json(discovered_schema(["Article", "Person"], dict(load_schema("demo").types)))
     assert schema.types["Article"].properties == ("name", "description", "keywords")
     assert "worksFor" in schema.types["Person"].properties
@@ -314,15 +311,13 @@ def test_rehearsal_bounds_what_is_sent(tmp_path):
     with FakeEndpoint(NeedleModel()) as fake:
         endpoint = Endpoint(fake.url, "m", prices=Prices(1.0, 2.0))
         with Client(endpoint, tmp_path) as client:
-            from tripleaudit.llm.conversation import TokenCounter
-
-            stages = rehearse(corpus, plan, client, TokenCounter)
+            stages = rehearse_extraction(corpus, plan, client, TokenCounter)
             assert fake.count == 0
             result = extract_corpus(corpus, plan, client, "m")
             assert stages["extraction"].to_pay == len(result.calls)
             assert stages["judge"].to_pay >= 9 and fake.count <= sum(s.to_pay for s in stages.values())
             assert sum(s.cost for s in stages.values()) >= client.totals.cost > 0
-            stages = rehearse(corpus, plan, client, TokenCounter)
+            stages = rehearse_extraction(corpus, plan, client, TokenCounter)
             assert sum(s.to_pay for s in stages.values()) == 0 and stages["extraction"].cached == len(result.calls)
 
 

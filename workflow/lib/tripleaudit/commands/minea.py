@@ -132,9 +132,11 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from pathlib import Path
     from statistics import fmean, stdev
 
-    from tripleaudit.needles.extracting import extract_corpus, save_result
+    from tripleaudit.needles.extracting import extract_corpus
+    from tripleaudit.needles.infused import Result
     from tripleaudit.needles.making import build_corpus
-    from tripleaudit.needles.score_rows import load_result, score_result
+    from tripleaudit.needles.minea import rate_matches
+    from tripleaudit.needles.score_rows import score_result
     from tripleaudit.scoring.scores import write_scores
     from tripleaudit.tables.builders import build_table
     from tripleaudit.tables.loading import load_inputs
@@ -151,11 +153,12 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
         scores = []
         for number, result in enumerate(results):
             folder = out / ("model" if number == 0 else f"sample{number + 1}")
-            save_result(result, plan, folder)
+            result.save(folder)
+            rate_matches(folder, plan.thresholds, plan.identification)
             # tables show the mean of runs with several seeds
             run = plan.model_copy(update={"seed": plan.seed + number})
             keys = {"study": "own", "corpus": "documents", "extractor": args.model}
-            scores.append(score_result(corpus, load_result(folder), run, keys))
+            scores.append(score_result(corpus, Result.load(folder), run, keys))
         write_scores(out / "scores.csv", [score for run in scores for score in run])
         inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
         names = ["minea", "needle-criteria", "needle-example", "iterations"]

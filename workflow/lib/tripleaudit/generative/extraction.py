@@ -30,7 +30,6 @@ from tripleaudit.llm.prompts import Prompt, load_prompt
 
 log = logging.getLogger(__name__)
 
-SETTINGS = ("closed", "semi-open", "open")
 _WORST = ("refused", "failed", "truncated", "repaired", "ok", "empty")
 _AGAIN = (
     'That cannot be read. Answer with the JSON object {"triples": [[subject, relation, object], ...]} and nothing else.'
@@ -43,7 +42,7 @@ class Task:
     """What is asked of a model, for all texts of a data set.
 
     Attributes:
-        setting: one of :data:`SETTINGS`.
+        setting: closed, semi-open or open.
         prompt: its slots are ``text`` and, as the setting has them, ``relations``, ``entity_types``, ``subject``,
             ``object``.
         relations: the corpus's relations with their plain names (closed and semi-open).
@@ -68,8 +67,6 @@ class Task:
     descriptions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.setting not in SETTINGS:
-            raise UserError(f"setting '{self.setting}': expected one of {', '.join(SETTINGS)}")
         if self.setting != "open" and not self.relations.names:
             raise UserError(f"{self.setting} extraction needs relations; the texts have no triples to take them from")
         if "text" not in self.prompt.slots:

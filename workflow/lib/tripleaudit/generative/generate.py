@@ -10,6 +10,7 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.generative import extraction
+from tripleaudit.llm.estimate import estimate
 from tripleaudit.llm.section import Asking, identity
 
 log = logging.getLogger(__name__)
@@ -44,8 +45,8 @@ def generate(
     drawn_from = load_sentences(examples[0]) if examples else ()
     task = extraction.build_task(chosen, section["datasets"][dataset], sentences, drawn_from)
     with replace(asking, endpoint=chosen["endpoint"]).client() as client:
-        estimate = client.estimate(request for _, _, request in task.requests(sentences))
-        log.info("%d requests, %d answered by the cache, %d to send", estimate.total, estimate.cached, estimate.to_pay)
+        needed = estimate(client, (request for _, _, request in task.requests(sentences)))
+        log.info("%d requests, %d answered by the cache, %d to send", needed.total, needed.cached, needed.to_pay)
         results = extraction.extract(client, sentences, task)
         model, paid, served = client.endpoint.model, client.totals, client.bill()
     log.info(

@@ -139,14 +139,7 @@ def _official_key(triple: Any) -> str:
     return str(triple).lower().replace("_", " ")
 
 
-def triple_tokens(triple: Sequence[Any]) -> int:
-    """Return the tokens of subject, relation and object together; 0 if one of them is not a string."""
-    if not all(isinstance(part, str) for part in triple):
-        return 0
-    return sum(map(count_tokens, triple))
-
-
 def mean_tokens(triples: Iterable[Sequence[Any]]) -> float | None:
-    """Return the mean tokens per triple of one text; None without triples (0 in the official mode)."""
-    counts = [triple_tokens(triple) for triple in triples]
+    """Return the mean tokens per triple of one text, 0 for one with a part that is no string; None without triples."""
+    counts = [sum(map(count_tokens, row)) if all(isinstance(part, str) for part in row) else 0 for row in triples]
     return sum(counts) / len(counts) if counts else None

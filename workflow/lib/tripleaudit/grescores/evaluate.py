@@ -30,9 +30,6 @@ from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import TOKENIZER_VERSION
 from tripleaudit.grescores.topics import TopicModel, topical_similarity
 
-GRE_SCORES = ("ntri", "ntok", "coverage", "ts", "us", "cs", "fs", "gs")
-"""In the order of the scores file."""
-MODES = ("default", "official")
 FAILED = ("failed", "truncated")  # parse statuses of an answer that was not read to its end
 
 log = logging.getLogger(__name__)
@@ -52,10 +49,6 @@ class Settings:
     matching: Matching | None = None
     resamples: int = 1000
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise UserError(f"mode is {self.mode!r}, expected one of {', '.join(MODES)}")
 
     @property
     def official(self) -> bool:
@@ -137,7 +130,7 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
 def _values(
     inputs: Inputs, settings: Settings, system: System, triples: Mapping[str, list[Any]]
 ) -> Iterator[tuple[str, Iterable[float]]]:
-    """Yield each of :data:`GRE_SCORES` whose input is there, with its value for every text that counts.
+    """Yield each GREScore whose input is there, with its value for every text that counts.
 
     Args:
         triples: of each text; in the default mode without malformed ones.

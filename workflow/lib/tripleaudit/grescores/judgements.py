@@ -15,7 +15,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.grescores.systems import System, clean, usable
-from tripleaudit.llm.answers import parse_yes_no, says_nothing
+from tripleaudit.llm.answers import says_nothing
 from tripleaudit.llm.endpoint import split_thought
 from tripleaudit.llm.lenient import decode
 
@@ -80,14 +80,6 @@ def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequen
     if len(results) != len(triples):
         return results
     return [result for result, triple in zip(results, triples, strict=True) if usable(triple) is not None]
-
-
-def parse_verdict(answer: str, official: bool = False) -> bool | None:
-    """Read a judge's answer; None if it is neither yes nor no.
-
-    Official: true if the answer without surrounding blanks is ``true`` in any case, else false.
-    """
-    return answer.strip().lower() == "true" if official else parse_yes_no(answer)
 
 
 def triple_json(triple: Sequence[Any]) -> str:

@@ -14,8 +14,9 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.grescores.judgements import parse_verdict, readable_parts, triple_json
+from tripleaudit.grescores.judgements import readable_parts, triple_json
 from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
+from tripleaudit.llm.answers import parse_yes_no
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
@@ -170,7 +171,7 @@ def _readable(text: str) -> str | None:
 
 _ONE_WORD = "Answer with one word, true or false, and nothing else."
 _ONLY_JSON = "Answer with the JSON and nothing else."
-FACTUALNESS = Kind("factualness", True, 10, _ONE_WORD, parse_verdict, _verdicts)
+FACTUALNESS = Kind("factualness", True, 10, _ONE_WORD, parse_yes_no, _verdicts)
 """Is a triple supported by its text?"""
 GRANULARITY = Kind("granularity", False, 300, _ONLY_JSON, _readable, _splits)
 """What could a triple be split into?"""

@@ -107,7 +107,8 @@ def _scored(
             log.warning("%s: %s has no answer about these texts, and so no scores", spec["corpus"], keys["extractor"])
         rows += _rows(study, spec, keys, result)
         records.append({"keys": keys, **result.record})
-        log.info("%s: %s", spec["corpus"], " ".join([keys["extractor"], *_summary(result)]))
+        said = " ".join(f"{name}={score.value:.4f}" for name, score in result.scores.items())
+        log.info("%s: %s %s", spec["corpus"], keys["extractor"], said)
     return rows, records
 
 
@@ -172,7 +173,3 @@ def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: 
     ]
     texts = max((score.texts for score in result.scores.values()), default=0)
     return [*rows, Score(identity, "all", spec["mode"], "texts", texts)]
-
-
-def _summary(result: Result) -> list[str]:
-    return [f"{name}={score.value:.4f}" for name, score in result.scores.items()]

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,14 +53,9 @@ async def send(sender: "Sender", transport: Transport, requests: Mapping[str, Re
 
 def _with(keys: list[str], folder: Path, endpoint: Endpoint) -> list[Path]:
     """Return the records of batches that hold some of these requests."""
-    return [path for path, record in _records(folder, endpoint) if {*keys} & {*record["requests"]}]
-
-
-def _records(folder: Path, endpoint: Endpoint) -> Iterator[tuple[Path, dict[str, Any]]]:
-    for path in sorted(folder.glob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if record["endpoint"] == _name(endpoint):
-            yield path, record
+    found = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+    own = {path: record["requests"] for path, record in found.items() if record["endpoint"] == _name(endpoint)}
+    return [path for path, requests in own.items() if {*keys} & {*requests}]
 
 
 def _record(sender: "Sender", folder: Path, requests: Mapping[str, Request]) -> Path:
@@ -169,9 +164,10 @@ def _enter(sender: "Sender", record: Mapping[str, Any], rows: Mapping[str, Any])
         limit = body.get("max_completion_tokens") or body["max_tokens"]
         usage = usage_of(payload, body, (tokens_at_most(own["request"]), limit))
         cost = sender.endpoint.prices.of(usage) * sender.endpoint.prices.batch
-        answer = sender._store(key, own["request"], own["body"], payload, usage, cost)
+        with sender.cache.room(key, 0) as room:
+            sender._store(key, own["request"], own["body"], payload, usage, cost, room)
         sender._settle(key, cost)
-        sender._count(usage, cost, 1, answer.status)
+        sender._count(usage, cost, 1)
 
 
 def _amount(sender: "Sender", request: Request) -> float:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write
 from tripleaudit.llm.slots import try_lock
 from tripleaudit.machine.storage import explained
 
@@ -43,7 +42,7 @@ class Cache:
         """Return whether an answer is stored."""
         return any(self.folder.glob("[0-9a-f][0-9a-f]/*.json"))
 
-    def put(self, key: str, record: dict[str, Any], room: Path | None = None) -> None:
+    def put(self, key: str, record: dict[str, Any], room: Path) -> None:
         """Store a record; the last of several equal writers wins.
 
         Args:
@@ -53,10 +52,6 @@ class Cache:
             UserError: the disk is full or the folder cannot be written.
         """
         text = json.dumps({"key": key, **record}, ensure_ascii=False, sort_keys=True)
-        if room is None:
-            with atomic_write(self.path(key)) as stream:
-                stream.write(text)
-            return
         with explained(self.path(key)):
             with room.open("r+b") as stream:
                 stream.write(text.encode())

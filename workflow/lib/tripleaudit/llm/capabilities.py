@@ -148,11 +148,8 @@ def strict_problem(schema: Any, where: str = "schema") -> str | None:
 def load(folder: Path, endpoint: Endpoint) -> Capabilities:
     """Return what is known of an endpoint: what the study fixes, else what was learned in this cache before."""
     known, own = Capabilities(), _identity(endpoint)
-    try:
-        lines = (folder / FILE).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    for line in reversed(lines):
+    kept = folder / FILE
+    for line in reversed(kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []):
         try:
             row = json.loads(line)
             if row["endpoint"] == own:

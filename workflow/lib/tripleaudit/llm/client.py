@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.embeddings import Vectors, embed, key_of
+from tripleaudit.llm.embeddings import embed
 from tripleaudit.llm.endpoint import Answer, Endpoint, Prices, Request, Usage, bill, tokens_about
-from tripleaudit.llm.estimate import Estimate, estimate
 from tripleaudit.llm.ledger import BudgetExceeded
 from tripleaudit.llm.sending import Sender
 from tripleaudit.llm.transport import EndpointError, EndpointUnusable
@@ -65,14 +64,6 @@ class Client(Sender):
         if self.ledger is not None:
             self.ledger.close()
 
-    def estimate(self, requests: Iterable[Request], length: float | None = None) -> Estimate:
-        """Say what the requests would take: how many are stored, tokens, money. Sends nothing.
-
-        Args:
-            length: tokens of an answer elsewhere, for requests of which none is stored.
-        """
-        return estimate(self, requests, length)
-
     def check_room(self, requests: Iterable[Request]) -> None:
         """Refuse requests that cannot fit into the endpoint's ``context``, where that is known, before any is sent.
 
@@ -91,17 +82,6 @@ class Client(Sender):
                     f"about {prompt} and an answer of up to {limit}; expected a larger 'context', a smaller "
                     f"'max_tokens' or a shorter text than '{request.messages[-1]['content'][-60:]}'"
                 )
-
-    def estimate_embeddings(self, texts: Iterable[str]) -> Estimate:
-        """Say what the embeddings of the texts would take; a text counts as one request. Sends nothing.
-
-        Embeddings have no completion, so the money is that of the tokens sent.
-        """
-        keys = {key_of(text, self.endpoint): text for text in texts}
-        stored = Vectors(self.cache).get(keys)
-        prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
-        cost = self.endpoint.prices.cost(prompt, 0)
-        return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)
 
     def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
         """Return the answers of all requests, in their order; equal ones are sent once. Errors as :meth:`drive`."""

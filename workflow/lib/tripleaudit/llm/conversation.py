@@ -8,7 +8,7 @@ side by side, and anything else (:func:`answered`) can answer in its place.
 
 import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -61,16 +61,6 @@ class Limits:
     iterations: int = 3
     context: int | None = None
     reserve: int = 4095
-
-    def __post_init__(self) -> None:
-        if self.iterations < 0:
-            raise UserError(f"the number of iterations is {self.iterations}, expected 0 or more")
-        if self.reserve < 1:
-            raise UserError(f"the output reserve is {self.reserve} tokens, expected at least 1")
-        if self.context is not None and self.context <= self.reserve:
-            raise UserError(
-                f"the context limit of {self.context} tokens must exceed the output reserve of {self.reserve} tokens"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +194,7 @@ def converse(
     """
     total = len(pieces)
     parts = [part for piece in pieces for part in fitting(piece, total, talk, limits, counter)]
-    thread = _Thread(talk, limits, counter, state)
+    thread = _Thread(talk, limits, counter, state or _opened(talk))
     turns: list[Turn] = []
     for part in parts:
         message = _said("user", talk.show(part.index, total, part.text))
@@ -267,18 +257,14 @@ class _Thread:
     talk: Talk
     limits: Limits
     counter: TokenCounter
-    start: State | None
-    state: State = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.state = self.start or State((_said("system", self.talk.opening),), 0)
+    state: State
 
     @property
     def has_history(self) -> bool:
         return len(self.state.messages) > 1
 
     def restart(self) -> None:
-        self.state = State((_said("system", self.talk.opening),), self.state.thread + 1)
+        self.state = _opened(self.talk, self.state.thread + 1)
 
     def fits(self, *messages: Message) -> bool:
         if self.limits.context is None:
@@ -308,6 +294,10 @@ class _Thread:
         if answer.status == "error":
             return answer, Parsed([], "failed", (f"the server rejected the request: {answer.error}",))
         return answer, self.talk.parse(answer.text, answer.status)
+
+
+def _opened(talk: Talk, thread: int = 0) -> State:
+    return State((_said("system", talk.opening),), thread)
 
 
 def _said(role: str, text: str) -> Message:

@@ -1,6 +1,7 @@
 """Embeddings from an endpoint, stored text by text in one database."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,7 +16,6 @@ from tripleaudit.llm.transport import EndpointError, RequestRejected
 
 Post = Callable[[str, dict[str, Any], int, int], Awaitable[dict[str, Any]]]
 """``(key of the batch, body, most tokens, texts) -> payload``: sends one batch and accounts for it."""
-PART = 500  # keys in one question to the database
 
 
 class Vectors:
@@ -30,15 +30,11 @@ class Vectors:
 
     def get(self, keys: Iterable[str]) -> dict[str, np.ndarray]:
         """Return what is stored of these keys, as little-endian float32 vectors."""
-        keys = list(dict.fromkeys(keys))
-        found: dict[str, np.ndarray] = {}
-        if self.path.exists():
-            for start in range(0, len(keys), PART):
-                part = keys[start : start + PART]
-                marks = ",".join("?" * len(part))
-                rows = self._run(f"SELECT key, vector FROM embeddings WHERE key IN ({marks})", part)
-                found |= {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
-        return found
+        if not self.path.exists():
+            return {}
+        wanted = "SELECT key, vector FROM embeddings WHERE key IN (SELECT value FROM json_each(?))"
+        rows = self._run(wanted, [json.dumps(list(keys))])
+        return {key: np.frombuffer(vector, dtype="<f4") for key, vector in rows}
 
     def put(self, vectors: Mapping[str, np.ndarray], model: str) -> None:
         """Store vectors in one transaction."""

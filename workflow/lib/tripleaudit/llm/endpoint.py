@@ -1,29 +1,20 @@
 """What a request, an answer and an endpoint are: plain values and the shapes that servers use, without any network."""
 
-import dataclasses
 import hashlib
 import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from tripleaudit.errors import UserError
+from tripleaudit.fields import CLOSED, Count, Number, row_of
 from tripleaudit.llm.prices import Prices, Usage
 
-STRUCTURED = ("auto", "json_schema", "off")
-TOKEN_FIELDS = ("auto", "max_tokens", "max_completion_tokens")
-_LEAST = {
-    "timeout": 1e-3,
-    "max_retries": 0,
-    "concurrency": 1,
-    "max_tokens": 1,
-    "reasoning_tokens": 0,
-    "requests_per_minute": 1e-3,
-    "tokens_per_minute": 1,
-}
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
 _THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
 _THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
@@ -61,27 +52,29 @@ class Endpoint:
         serve: where a local model comes from (see :mod:`tripleaudit.llm.llama`); None for a remote one.
     """
 
+    __pydantic_config__ = CLOSED
+
     base_url: str | None
     model: str
     name: str = "endpoint"
     api_key_env: str | None = None
-    timeout: float = 120.0
-    max_retries: int = 6
-    concurrency: int = 4
-    structured: str = "auto"
+    timeout: Annotated[float, Field(ge=1e-3)] = 120.0
+    max_retries: Count = 6
+    concurrency: Number = 4
+    structured: Literal["auto", "json_schema", "off"] = "auto"
     prices: Prices = field(default_factory=Prices)
-    temperature: float | None = 0.0
-    max_tokens: int = 800
+    temperature: int | float | None = 0.0  # kept as written, for parameters of rules hold it
+    max_tokens: Number = 800
     seed: int | None = None
-    top_p: float | None = None
+    top_p: int | float | None = None
     reasoning_effort: str | None = None
-    reasoning_tokens: int | None = None
-    token_field: str = "auto"
+    reasoning_tokens: Count | None = None
+    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
     extra: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
+    requests_per_minute: Annotated[float, Field(ge=1e-3)] | None = None
+    tokens_per_minute: Annotated[float, Field(ge=1)] | None = None
     context: int | None = None
     batch: bool = False
     backoff: float = 1.0
@@ -102,14 +95,8 @@ class Endpoint:
                 raise UserError(f"{where}: 'base_url' must end before /chat/completions, which is added to it")
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
             raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
-        for name, allowed in (("structured", STRUCTURED), ("token_field", TOKEN_FIELDS)):
-            if getattr(self, name) not in allowed:
-                raise UserError(f"{where}: '{name}' must be one of {', '.join(allowed)}")
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
             raise UserError(f"{where}: 'extra' must not ask for a stream or for several answers; see 'samples'")
-        for name, least in _LEAST.items():
-            if getattr(self, name) is not None and getattr(self, name) < least:
-                raise UserError(f"{where}: '{name}' is {getattr(self, name)}, expected at least {least}")
 
     @property
     def thought(self) -> int:
@@ -123,10 +110,7 @@ class Endpoint:
         Raises:
             UserError: an unknown key, or a value that cannot be used.
         """
-        known = {item.name for item in dataclasses.fields(cls)} - {"name"}
-        unknown = sorted(set(values) - known)
-        if unknown:
-            raise UserError(f"generative endpoint '{name}': unknown key '{unknown[0]}'; known: {sorted(known)}")
+        where = f"generative endpoint '{name}'"
         # what is not said, or null where null has no meaning of its own, is left to the defaults
         values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
         values = {"base_url": None, "model": "", **values, "name": name}
@@ -134,17 +118,9 @@ class Endpoint:
             values = {"timeout": 600.0, "concurrency": 1, "context": CONTEXT, **values}
             source = str(values["serve"].get("source", ""))
             values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
-        prices = dict(values.pop("prices", None) or {})
-        as_of = prices.pop("as_of", None)
-        if set(prices) - {"input", "output", "cached_input", "batch"}:
-            raise UserError(
-                f"generative endpoint '{name}': 'prices' takes 'input' and 'output' per million tokens, "
-                "'cached_input' for prompt tokens from the server's cache and 'batch', the share for batches"
-            )
-        sides: dict[str, Any] = {side: float(price) for side, price in prices.items() if price is not None}
         if values["base_url"] is None and not values.get("serve"):
-            raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
-        return cls(**values, prices=Prices(**sides, as_of=as_of))
+            raise UserError(f"{where}: expected 'base_url' (a server) or 'serve' (a local model)")
+        return row_of(values, cls, where)
 
 
 @dataclass(frozen=True)

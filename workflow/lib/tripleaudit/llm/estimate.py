@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.llm.conversation import TokenCounter, answered
+from tripleaudit.llm.embeddings import Vectors, key_of
 from tripleaudit.llm.endpoint import Answer, Request, Usage, tokens_about
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ class Estimate:
 
 
 def estimate(client: "Client", requests: Iterable[Request], length: float | None = None) -> Estimate:
-    """Return what ``requests`` would take at the client's endpoint; reads the cache, sends nothing."""
+    """Return what the requests would take: how many are stored, tokens, money. Reads the cache, sends nothing.
+
+    Args:
+        length: tokens of an answer elsewhere, for requests of which none is stored.
+    """
     endpoint, seen = client.endpoint, set()
     cached = to_pay = prompt = limit = answered = 0
     for request in requests:
@@ -65,6 +69,18 @@ def estimate(client: "Client", requests: Iterable[Request], length: float | None
     return Estimate(len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit))
 
 
+def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
+    """Return what the embeddings of the texts would take; a text counts as one request. Sends nothing.
+
+    Embeddings have no completion, so the money is that of the tokens sent.
+    """
+    keys = {key_of(text, client.endpoint): text for text in texts}
+    stored = Vectors(client.cache).get(keys)
+    prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
+    cost = client.endpoint.prices.cost(prompt, 0)
+    return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)
+
+
 def most(client: "Client", request: Request) -> int:
     """Return the most tokens of an answer: with those of thought, where the model is known or said to think."""
     thinks = client.known.reasons or client.endpoint.reasoning_tokens
@@ -73,42 +89,33 @@ def most(client: "Client", request: Request) -> int:
 
 @dataclass
 class Rehearsal:
-    """Answers requests from the cache, or with the longest possible answer, and counts.
+    """Stands in for a client: answers from the cache, or with the longest possible answer, and counts.
 
     The stages run for real; only the answers that are not stored yet are made up, as long as answers may be. So
     conversations restart where they would at the latest, and what was paid for before is seen to cost nothing.
 
     Attributes:
         form: the JSON value of an answer that holds so much filling.
+        times: as how many each request counts that is still to be sent.
+        found: what it takes.
     """
 
     client: "Client"
     counter: TokenCounter
     form: Callable[[str], Any] = lambda filler: {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
-    stages: dict[str, Estimate] = field(default_factory=dict)
-
-    def stage(self, name: str, times: int = 1) -> "Stage":
-        """Return what books on the stage ``name``; every request still to be sent counts ``times`` times."""
-        self.stages.setdefault(name, Estimate())
-        return Stage(partial(self._answer, stage=name, times=times))
-
-    def _answer(self, request: Request, stage: str, times: int) -> Answer:
-        stored = self.client.lookup(request)
-        if stored is not None:
-            self.stages[stage] += Estimate(1, 1)
-            return stored
-        prompt, limit = self.counter.messages(request.messages), most(self.client, request)
-        tokens = (times * prompt, times * limit)
-        cost = self.client.endpoint.prices.cost(*tokens)
-        self.stages[stage] += Estimate(times, 0, times, *tokens, tokens[1], cost, cost)
-        return Answer(json.dumps(self.form("x " * max(1, limit * 3 // 2))), "ok", "stop", Usage(prompt, limit))
-
-
-@dataclass
-class Stage:
-    """One stage of a rehearsal, in place of a client."""
-
-    answer: Callable[[Request], Answer]
+    times: int = 1
+    found: Estimate = Estimate()
 
     def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
-        return {key: answered(conversation, self.answer) for key, conversation in conversations.items()}
+        return {key: answered(conversation, self._answer) for key, conversation in conversations.items()}
+
+    def _answer(self, request: Request) -> Answer:
+        stored = self.client.lookup(request)
+        if stored is not None:
+            self.found += Estimate(1, 1)
+            return stored
+        prompt, limit = self.counter.messages(request.messages), most(self.client, request)
+        tokens = (self.times * prompt, self.times * limit)
+        cost = self.client.endpoint.prices.cost(*tokens)
+        self.found += Estimate(self.times, 0, self.times, *tokens, tokens[1], cost, cost)
+        return Answer(json.dumps(self.form("x " * max(1, limit * 3 // 2))), "ok", "stop", Usage(prompt, limit))

@@ -11,20 +11,18 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
 from tripleaudit.llm.prices import Prices
 from tripleaudit.shipped import DATA
+from tripleaudit.yaml_files import read_yaml
 
 READS = ("data/prices.yaml",)
 
-FILE = DATA / "prices.yaml"
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
 @functools.cache
 def _table() -> Mapping[str, Any]:
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return read_yaml(DATA / "prices.yaml")
 
 
 def with_prices(section: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import IO
@@ -62,7 +61,6 @@ class LocalServer:
         self._process: subprocess.Popen[str] | None = None
         self._log: IO[bytes] | None = None
         self._url = ""
-        self._lock = threading.Lock()
 
     def start(self) -> str:
         """Start the server if it is not running and return its base URL.
@@ -71,46 +69,44 @@ class LocalServer:
             UserError: the model cannot be served; the message has the server's last words.
             ModuleNotFoundError: xllamacpp is not installed.
         """
-        with self._lock:
-            if self._process is not None and self._process.poll() is None:
-                return self._url
-            check_gguf(self.gguf)
-            if importlib.util.find_spec("xllamacpp") is None:
-                raise ModuleNotFoundError("No module named 'xllamacpp'", name="xllamacpp")
-            began = time.monotonic()
-            if self._log is None:
-                if self.log_file is not None:
-                    Path(self.log_file).parent.mkdir(parents=True, exist_ok=True)
-                self._log = Path(self.log_file).open("w+b") if self.log_file else tempfile.TemporaryFile()  # noqa: SIM115
-            path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
-            # threads that spin while they wait stall a busy machine
-            environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tripleaudit.llm.llama", self.gguf, str(self.context), str(self.threads)],
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                text=True,
-                start_new_session=True,  # Ctrl-C reaches us first, and we stop it in order
-            )
-            assert self._process.stdout is not None  # a pipe
-            self._url = self._process.stdout.readline().strip()
-            if not self._url:
-                self._end()
-                self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 400))
-                said = " ".join(self._log.read().decode("utf-8", "replace").split())
-                raise UserError(f"{self.gguf}: this model cannot be served: {said or 'the server said nothing'}")
-            log.info("local model %s is ready after %.1f s", self.gguf.stem, time.monotonic() - began)
+        if self._process is not None and self._process.poll() is None:
             return self._url
+        check_gguf(self.gguf)
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise ModuleNotFoundError("No module named 'xllamacpp'", name="xllamacpp")
+        began = time.monotonic()
+        if self._log is None:
+            if self.log_file is not None:
+                Path(self.log_file).parent.mkdir(parents=True, exist_ok=True)
+            self._log = Path(self.log_file).open("w+b") if self.log_file else tempfile.TemporaryFile()  # noqa: SIM115
+        path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
+        # threads that spin while they wait stall a busy machine
+        environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tripleaudit.llm.llama", self.gguf, str(self.context), str(self.threads)],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            start_new_session=True,  # Ctrl-C reaches us first, and we stop it in order
+        )
+        assert self._process.stdout is not None  # a pipe
+        self._url = self._process.stdout.readline().strip()
+        if not self._url:
+            self._end()
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - 400))
+            said = " ".join(self._log.read().decode("utf-8", "replace").split())
+            raise UserError(f"{self.gguf}: this model cannot be served: {said or 'the server said nothing'}")
+        log.info("local model %s is ready after %.1f s", self.gguf.stem, time.monotonic() - began)
+        return self._url
 
     def stop(self) -> None:
         """Stop the server and wait for its end; without effect if it is not running."""
-        with self._lock:
-            self._end()
-            if self._log is not None:
-                self._log.close()
-                self._log = None
+        self._end()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
 
     def _end(self) -> None:
         if self._process is not None:

@@ -3,6 +3,8 @@
 import datetime
 from dataclasses import dataclass, field
 
+from tripleaudit.fields import CLOSED
+
 OLD = datetime.timedelta(days=180)
 
 
@@ -37,6 +39,8 @@ class Prices:
     ``cached_input`` is for prompt tokens from the server's cache, ``batch`` the share of all this that its batch API
     charges, ``as_of`` the date of listed prices.
     """
+
+    __pydantic_config__ = CLOSED
 
     input: float = 0.0
     output: float = 0.0

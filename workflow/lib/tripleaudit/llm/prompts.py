@@ -86,12 +86,7 @@ class Prompt:
         return Request(tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample)
 
 
-def prompt_path(name: str | Path) -> Path:
-    """Return the file of a prompt: one that ships with the project (``open``), or a user's own path.
-
-    Raises:
-        UserError: there is no such prompt.
-    """
+def _path(name: str | Path) -> Path:
     text = str(name)
     if "/" in text or text.endswith((".yaml", ".yml")):
         path = Path(shipped(text))
@@ -113,7 +108,7 @@ def load_prompt(name: str | Path) -> Prompt:
     Raises:
         UserError: it does not exist, or the file is not a prompt; the message names the file.
     """
-    path = prompt_path(name)
+    path = _path(name)
     data = path.read_bytes()
     try:
         value = yaml.safe_load(data)

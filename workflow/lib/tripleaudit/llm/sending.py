@@ -41,9 +41,6 @@ class Totals:
 
     sent: int = 0
     cached: int = 0
-    truncated: int = 0
-    refused: int = 0
-    errors: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float = 0.0
@@ -237,7 +234,6 @@ class Sender:
                 fixed = other and self.endpoint.token_field not in ("auto", other.token_field)  # by the study
                 if other is None or other in tried or fixed:
                     self.totals.sent += 1
-                    self.totals.errors += 1
                     return Answer("", "error", key=key, error=str(rejection))
                 known = other
                 tried.add(known)
@@ -256,7 +252,7 @@ class Sender:
         finally:
             self._settle(key, paid)
         self._learn(learned)
-        self._count(usage, cost, 1, answer.status)
+        self._count(usage, cost, 1)
         self.slots.faster()
         return answer
 
@@ -268,8 +264,8 @@ class Sender:
         payload: dict[str, Any],
         usage: Usage,
         cost: float,
-        room: Path | None = None,
-    ) -> Answer:
+        room: Path,
+    ) -> None:
         """Store the answer in a response, with the request as it was meant and as it was sent."""
         answer = answer_of(payload, usage, cost, key)
         stored = {
@@ -278,7 +274,6 @@ class Sender:
         stored |= {"text": answer.text, "cost": cost, "finish_reason": answer.finish_reason}
         sent = {name: value for name, value in body.items() if name != "messages"}
         self.cache.put(key, {"request": canonical, "sent": sent, "answer": stored}, room)
-        return answer
 
     def _learn(self, known: capabilities.Capabilities) -> None:
         if known == self.known:
@@ -338,10 +333,8 @@ class Sender:
         if self.ledger:
             self.ledger.settle(key, cost)
 
-    def _count(self, usage: Usage, cost: float, sent: int, status: str = "ok") -> None:
+    def _count(self, usage: Usage, cost: float, sent: int) -> None:
         self.totals.sent += sent
-        self.totals.truncated += status == "truncated"
-        self.totals.refused += status == "refused"
         self.totals.prompt_tokens += usage.prompt_tokens
         self.totals.completion_tokens += usage.completion_tokens
         self.totals.cost += cost

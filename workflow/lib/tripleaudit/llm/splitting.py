@@ -92,12 +92,7 @@ def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
 
     Returns:
         Pieces that touch and cover the text; ``[]`` for an empty text.
-
-    Raises:
-        UserError: ``limit`` is not positive.
     """
-    if limit < 1:
-        raise UserError(f"the length of a piece must be at least 1 character, got {limit}")
     levels = _levels(text, protected)
     starts = [0]
     while len(text) - starts[-1] > limit:
@@ -117,10 +112,8 @@ def split_evenly(text: str, count: int, protected: Sequence[Span] = ()) -> list[
     A paragraph end within a quarter of a piece's length of the even cut wins, then a sentence end, then whitespace.
 
     Raises:
-        UserError: ``count`` is not positive, or the text has too few boundaries for ``count`` pieces.
+        UserError: the text has too few boundaries for ``count`` pieces.
     """
-    if count < 1:
-        raise UserError(f"the number of pieces must be at least 1, got {count}")
     if not text:
         return []
     width = len(text) / count

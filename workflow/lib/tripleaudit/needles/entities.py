@@ -81,18 +81,8 @@ def deduplicated(entities: Sequence[Entity]) -> list[dict[str, Any]]:
     for entity in entities:
         name = normalise(entity.name, casefold=True) if entity.name else None
         key = (entity.doc, entity.variant, normalise(entity.type, casefold=True), name or ("", entity.index))
-        row = merged.setdefault(
-            key,
-            {
-                "doc": entity.doc,
-                "variant": entity.variant,
-                "type": entity.type,
-                "name": entity.name,
-                "properties": {},
-                "conflicts": {},
-                "indices": [],
-            },
-        )
+        row = {name: getattr(entity, name) for name in ("doc", "variant", "type", "name")}
+        row = merged.setdefault(key, {**row, "properties": {}, "conflicts": {}, "indices": []})
         row["indices"].append(entity.index)
         for prop, value in (*entity.properties.items(), *entity.extra.items()):
             _merge(row, prop, value)

@@ -1,4 +1,4 @@
-"""What one model extracts from documents with needles, and which of the needles are in it.
+"""What one model extracts from documents with needles, and which of the needles are in it (MINEA, section 4).
 
 What asks a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
 simply run again.
@@ -8,23 +8,21 @@ import contextlib
 import copy
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.fields import write_rows
-from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.llm.answers import parse_match
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Ask, Limits, TokenCounter, converse, counters
-from tripleaudit.llm.endpoint import Answer, bill
+from tripleaudit.llm.conversation import Ask, Limits, Talk, TokenCounter, Turn, converse, counters
+from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import Estimate, Rehearsal
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.section import Asking
-from tripleaudit.needles.dialogues import branch, entities_of, entity_prompts, entity_talk
-from tripleaudit.needles.entities import Entity, deduplicated
-from tripleaudit.needles.identification import judge
-from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import Index, rate_matches
+from tripleaudit.needles.entities import Entity, parse_entities
+from tripleaudit.needles.infused import Corpus, Result
+from tripleaudit.needles.minea import Index
+from tripleaudit.needles.needle import Needle
 from tripleaudit.needles.pieces import (
     ENRICHED,
     UNTOUCHED,
@@ -36,6 +34,15 @@ from tripleaudit.needles.pieces import (
     status_counts,
 )
 from tripleaudit.needles.plan import Plan
+from tripleaudit.needles.schema import Schema
+from tripleaudit.needles.thread_prompts import Prompts
+
+READS = (
+    "data/prompts/minea-extract.yaml",
+    "data/prompts/minea-continue.yaml",
+    "data/prompts/minea-remind.yaml",
+    "data/prompts/minea-identify.yaml",
+)
 
 log = logging.getLogger(__name__)
 
@@ -76,21 +83,7 @@ def write_extraction(
         result.report["capabilities"] = {
             item.endpoint.model: item.bill()["capabilities"] for item in (client, second or client)
         }
-    save_extraction(result, out)
-
-
-@dataclass
-class Result:
-    """What one model extracted from a corpus; ``parts`` are the repetitions of the length experiment."""
-
-    model: str
-    entities: list[Entity]
-    calls: list[dict[str, Any]]
-    matches: list[dict[str, Any]]
-    displaced: list[dict[str, Any]]
-    part_entities: list[Entity]
-    parts: list[dict[str, Any]]
-    report: dict[str, Any] = field(default_factory=dict)
+    result.save(out)
 
 
 def extract_corpus(
@@ -110,8 +103,11 @@ def extract_corpus(
     Raises:
         UserError: the context is too short for the instructions.
     """
-    schema, prompts = plan.load_schema(), entity_prompts()
-    talk = entity_talk(prompts, schema)
+    schema, prompts = (
+        plan.load_schema(),
+        Prompts(*map(load_prompt, ("minea-extract", "minea-continue", "minea-remind"))),
+    )
+    talk = prompts.talk(opening={"schema": schema.prompt()}, parse=parse_entities)
     pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
@@ -121,14 +117,10 @@ def extract_corpus(
     for (variant, doc), conversation in finished.items():
         calls += [call_row(turn, doc, variant, model) for turn in conversation.turns]
         entities += entities_of(conversation.turns, doc, variant, schema)
+    again = _one_more_part(talk, plan.parts)
     branches = {
-        (doc, piece.index): branch(
-            piece,
-            plan.parts,
-            talk,
-            _limits((variant, doc), plan),
-            copy.copy(counters[variant, doc]),
-            conversation.state,
+        (doc, piece.index): converse(
+            [piece], again, _limits(("parts", doc), plan), copy.copy(counters["parts", doc]), conversation.state
         )
         for (variant, doc), conversation in finished.items()
         if variant == "parts"
@@ -158,7 +150,7 @@ def extract_corpus(
     }
     answers = [answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers]
     report |= bill([*answers, *verdicts])
-    return Result(model, entities, calls, matches, displaced, part_entities, parts, report)
+    return Result(entities, calls, matches, displaced, part_entities, parts, report)
 
 
 def rehearse_extraction(
@@ -172,10 +164,8 @@ def rehearse_extraction(
 
     own = Rehearsal(extractor, counter(), form)
     judging = Rehearsal(judge or extractor, counter())
-    extract_corpus(
-        corpus, plan, own.stage("extraction"), extractor.endpoint.model, counter, judging=judging.stage("judge")
-    )
-    return own.stages | (judging.stages if plan.judge else {})
+    extract_corpus(corpus, plan, own, extractor.endpoint.model, counter, judging)
+    return {"extraction": own.found} | ({"judge": judging.found} if plan.judge else {})
 
 
 def identify_all(
@@ -209,24 +199,62 @@ def identify_all(
     return found, displaced, answers
 
 
-def save_result(result: Result, plan: Plan, folder: str | Path) -> None:
-    """Write what :func:`save_extraction` writes, and ``criteria`` and ``untouched-criteria`` next to it."""
-    save_extraction(result, folder)
-    rate_matches(folder, plan.thresholds, plan.identification)
+def judge(
+    needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300
+) -> Generator[Request, Answer, tuple[int | None, Answer | None]]:
+    """Ask for the entity that is the needle.
+
+    Args:
+        candidates: what the judge sees; without candidates nothing is asked and the answer is no match.
+        width: characters of an entity's line in the prompt.
+
+    Returns:
+        The ``index`` of the matched entity, or ``None`` (a number outside the list is no match), and the answer.
+    """
+    if not candidates:
+        return None, None
+    lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
+    answer = yield load_prompt("minea-identify").request(
+        max_tokens=max_tokens,
+        name=needle.name,
+        type=needle.type,
+        description=needle.description,
+        keywords=", ".join(needle.keywords),
+        paragraph=needle.paragraph,
+        records="\n".join(lines),
+    )
+    number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
+    if number is None or not 1 <= number <= len(candidates):
+        return None, answer
+    return candidates[number - 1].index, answer
 
 
-def save_extraction(result: Result, folder: str | Path) -> None:
-    """Write ``entities``, ``deduplicated``, ``calls``, ``matches``, ``untouched-matches``, ``repetitions`` and
-    ``parts`` as JSON lines, and ``report.json``."""
-    folder = Path(folder)
-    write_rows(folder / "entities.jsonl", result.entities)
-    write_jsonl(folder / "deduplicated.jsonl", deduplicated(result.entities))
-    write_jsonl(folder / "calls.jsonl", result.calls)
-    write_jsonl(folder / "matches.jsonl", result.matches)
-    write_jsonl(folder / "untouched-matches.jsonl", result.displaced)
-    write_rows(folder / "repetitions.jsonl", result.part_entities)
-    write_jsonl(folder / "parts.jsonl", result.parts)
-    write_json(folder / "report.json", result.report)
+def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:
+    """Return the entities of all turns in order of extraction, with keys outside the schema moved to ``extra``.
+
+    Entities outside the schema keep all they have as properties.
+    """
+    entities: list[Entity] = []
+    for turn in turns:
+        for record in turn.parsed.records:
+            kind, properties = schema.types.get(record["type"]), record["properties"]
+            known = properties if kind is None else {k: v for k, v in properties.items() if k in kind.properties}
+            extra = {k: v for k, v in properties.items() if k not in known}
+            which = (doc, variant, turn.piece, turn.iteration, turn.thread, len(entities))
+            entities.append(Entity(*which, record["type"], record["name"], known, extra, turn.answer.key))
+    return entities
+
+
+def _one_more_part(talk: Talk, parts: int) -> Talk:
+    """Show a piece once more, as a part after the last of ``parts`` (section 4.2).
+
+    Every such branch starts from the same state of a finished thread and leaves it as it is; none continues another.
+    """
+    return dataclasses.replace(
+        talk,
+        show=lambda _index, _total, text: talk.show(parts, parts + 1, text),
+        more=lambda _index, _total: talk.more(parts, parts + 1),
+    )
 
 
 def _limits(key: tuple[str, str], plan: Plan) -> Limits:

@@ -10,7 +10,6 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import parse_rows
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
@@ -18,7 +17,7 @@ from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle, one_paragraph, problem
 from tripleaudit.needles.plan import NeedleSettings
-from tripleaudit.needles.schema import EntityType
+from tripleaudit.needles.schema import EntityType, plain_type
 
 READS = (
     "data/prompts/minea-needles.yaml",
@@ -122,32 +121,25 @@ def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def fitting_types(rows: list[dict[str, Any]], threshold: float = 0.5, top: int | None = None) -> list[str]:
-    """Return the types to use: the ``top`` most relevant ones, or all at or above ``threshold``.
+    """Return the types to use: the ``top`` first ones, or all at or above ``threshold``.
 
-    Raises:
-        UserError: the threshold is outside [0, 1].
+    Args:
+        rows: most relevant first.
     """
-    if not 0 <= threshold <= 1:
-        raise UserError(f"the relevance threshold is {threshold}, expected a number from 0 to 1")
-    ranked = sorted(rows, key=lambda row: -row["relevance"])
-    return [
-        row["type"] for row in (ranked[:top] if top is not None else ranked) if top or row["relevance"] >= threshold
-    ]
+    return [row["type"] for row in (rows[:top] if top else rows) if top or row["relevance"] >= threshold]
 
 
 def discovered_schema(types: list[str], shipped: dict[str, EntityType]) -> dict[str, Any]:
     """Return a schema file's content for discovered types: shipped ones as they are, others with the three basics."""
-    basics = {"name": {"required": True}, "description": {}, "keywords": {"list": True}}
-    rows = {}
-    for name in types:
-        kind = shipped.get(name)
-        rows[name] = {
-            "custom": kind.custom if kind else False,
-            "description": kind.description if kind else "",
-            "properties": {key: {"list": True} if key in kind.lists else {} for key in kind.properties}
-            if kind
-            else basics,
+    kinds = [shipped.get(name) or plain_type(name) for name in types]
+    rows = {
+        kind.name: {
+            "custom": kind.custom,
+            "description": kind.description,
+            "properties": {key: {"list": True} if key in kind.lists else {} for key in kind.properties},
         }
+        for kind in kinds
+    }
     return {"version": 1, "title": "discovered", "types": rows, "groups": {}}
 
 

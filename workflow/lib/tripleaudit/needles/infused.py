@@ -1,11 +1,12 @@
-"""Documents with their needles in them, and the files that keep them."""
+"""Documents with their needles in them, what a model extracted from them, and the files that keep both."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.fields import read_rows, write_rows
-from tripleaudit.files import read_json, write_json
+from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
+from tripleaudit.needles.entities import Entity, deduplicated
 from tripleaudit.needles.haystack import Document, Infusion
 from tripleaudit.needles.needle import Needle, load_needles
 
@@ -49,3 +50,45 @@ class Corpus:
             {infusion.doc: infusion for infusion in infusions},
             read_json(folder / "corpus.json"),
         )
+
+
+@dataclass
+class Result:
+    """What one model extracted from a corpus; ``repetitions`` and ``parts`` are those of the length experiment.
+
+    ``matches`` and ``displaced`` are rows of :meth:`.Index.matches` about the documents with and without needles, read
+    back with what :func:`.rate_matches` decided.
+    """
+
+    entities: list[Entity]
+    calls: list[dict[str, Any]]
+    matches: list[dict[str, Any]]
+    displaced: list[dict[str, Any]]
+    repetitions: list[Entity]
+    parts: list[dict[str, Any]]
+    report: dict[str, Any]
+
+    def save(self, folder: str | Path) -> None:
+        """Write ``report.json`` and, as JSON lines, the others, matches as ``matches`` and ``untouched-matches``."""
+        folder = Path(folder)
+        write_rows(folder / "entities.jsonl", self.entities)
+        write_jsonl(folder / "deduplicated.jsonl", deduplicated(self.entities))
+        write_jsonl(folder / "calls.jsonl", self.calls)
+        write_jsonl(folder / "matches.jsonl", self.matches)
+        write_jsonl(folder / "untouched-matches.jsonl", self.displaced)
+        write_rows(folder / "repetitions.jsonl", self.repetitions)
+        write_jsonl(folder / "parts.jsonl", self.parts)
+        write_json(folder / "report.json", self.report)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Read what :meth:`save` wrote and :func:`.rate_matches` added.
+
+        Raises:
+            UserError: a file is missing or broken.
+        """
+        folder = Path(folder)
+        names = ("calls", "criteria", "untouched-criteria", "parts")
+        calls, matches, displaced, parts = ([row for _, row in read_jsonl(folder / f"{name}.jsonl")] for name in names)
+        entities, repetitions = (read_rows(folder / f"{name}.jsonl", Entity) for name in ("entities", "repetitions"))
+        return cls(entities, calls, matches, displaced, repetitions, parts, read_json(folder / "report.json"))

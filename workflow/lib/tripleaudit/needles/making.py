@@ -19,7 +19,7 @@ from tripleaudit.needles.haystack import Document, Infusion, infuse, read_docume
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.needle import Needle, load_needles, problem
 from tripleaudit.needles.plan import TEMPLATES, Plan
-from tripleaudit.needles.schema import EntityType
+from tripleaudit.needles.schema import EntityType, plain_type
 from tripleaudit.needles.templates import template_needles
 
 
@@ -62,7 +62,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
             not reach it, before the model is asked.
     """
     schema = plan.load_schema()
-    kinds = [schema.types.get(name) or _plain(name) for name in plan.needle_types or schema.types]
+    kinds = [schema.types.get(name) or plain_type(name) for name in plan.needle_types or schema.types]
     discovered: dict[str, Any] = {}
     made: dict[str, list[Needle]] = {document.id: [] for document in documents}
     rejected: Counter = Counter()
@@ -150,8 +150,3 @@ def _filled(document: Document, kinds: Sequence[EntityType], plan: Plan, made: l
         if missing > 0:
             made += template_needles(document, kind, missing, plan, made)
     return made
-
-
-def _plain(name: str) -> EntityType:
-    """A type outside the schema, as the needles of group 5 have."""
-    return EntityType(name, "", ("name", "description", "keywords"), frozenset({"keywords"}))

@@ -6,7 +6,7 @@ wrong type does not matter:
 - ``n``: an entity's name equals the needle's name.
 - ``ns``: the needle's name is a substring of the serialised extraction.
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
-- ``llm``: a model points at the entity that is the needle (:func:`judge`).
+- ``llm``: a model points at the entity that is the needle (:func:`.extracting.judge`).
 
 The paper asks every needle by itself (``independent``), so that where keywords overlap a missed needle is credited with
 what was extracted about another one. By default an entity therefore stands for one needle at most (``one-to-one``): the
@@ -58,9 +58,6 @@ class TypeScore:
     @property
     def minea(self) -> float:
         return self.found[self.best] / self.needles
-
-    def rate(self, criterion: str) -> float:
-        return self.found[criterion] / self.needles
 
 
 def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, TypeScore]:

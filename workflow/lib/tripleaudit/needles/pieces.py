@@ -5,13 +5,12 @@ from typing import Any
 
 from tripleaudit.llm.answers import STATUSES
 from tripleaudit.llm.conversation import Piece, TokenCounter, Turn
-from tripleaudit.llm.splitting import split, split_evenly
+from tripleaudit.llm.splitting import Span, split, split_evenly
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import wilson
 from tripleaudit.needles.plan import Plan
 
 ENRICHED, UNTOUCHED = "enriched", "untouched"
-Offsets = tuple[int, int]
 Counters = Callable[[], TokenCounter]
 
 
@@ -39,7 +38,7 @@ def all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]
     return pieces
 
 
-def _as_pieces(text: str, spans: Sequence[Offsets], protected: Sequence[Offsets] = ()) -> list[Piece]:
+def _as_pieces(text: str, spans: Sequence[Span], protected: Sequence[Span] = ()) -> list[Piece]:
     """Return the pieces to show, each with the protected spans inside it."""
     return [
         Piece(index, text[a:b], tuple((c - a, d - a) for c, d in protected if a <= c and d <= b))

@@ -28,18 +28,12 @@ def rehearse(
         haystack: documents, or a corpus whose needles are there already.
         extractor, generator, judge: clients; without ``generator``, needles come from the templates.
     """
-    found: dict[str, Estimate] = {}
     if isinstance(haystack, Corpus):
-        corpus = haystack
-    else:
-        one_try = plan.model_copy(update={"refills": 0})
-        if generator is not None:
-            own = Rehearsal(generator, counter())
-            corpus = build_corpus(haystack, one_try, own.stage("needles", 2), generator.endpoint.model)
-            found |= own.stages
-        else:
-            corpus = build_corpus(haystack, one_try, None)
-    return found | rehearse_extraction(corpus, plan, extractor, counter, judge)
+        return rehearse_extraction(haystack, plan, extractor, counter, judge)
+    own = Rehearsal(generator, counter(), times=2) if generator is not None else None
+    one_try = plan.model_copy(update={"refills": 0})
+    corpus = build_corpus(haystack, one_try, own, extractor.endpoint.model)
+    return ({"needles": own.found} if own else {}) | rehearse_extraction(corpus, plan, extractor, counter, judge)
 
 
 def as_text(stages: dict[str, Estimate], documents: Sequence[Document], model: str, priced: bool) -> str:

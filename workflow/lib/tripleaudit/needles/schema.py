@@ -79,6 +79,11 @@ class Schema:
         return "\n".join(lines)
 
 
+def plain_type(name: str) -> EntityType:
+    """A type outside every schema, as the needles of the paper's group 5 have."""
+    return EntityType(name, "", REQUIRED, frozenset({"keywords"}))
+
+
 def load_schema(path: str | Path) -> Schema:
     """Read and check a schema file; a bare name is looked up among the schemas that ship with the project.
 

@@ -8,17 +8,15 @@ is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tripleaudit.fields import read_rows
-from tripleaudit.files import read_json, read_jsonl, write_json
+from tripleaudit.files import write_json
 from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, normalise
-from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import TypeScore, by_part, rate_rows, type_scores, wilson
+from tripleaudit.needles.infused import Corpus, Result
+from tripleaudit.needles.minea import by_part, rate_rows, type_scores, wilson
 from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, all_pieces, call_rows, run_of
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
@@ -26,39 +24,6 @@ from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, wri
 
 NEEDLES, FALSE, ITERATIONS, PARTS, CALLS = "needles", "needles-untouched", "iterations", "parts", "calls"
 ORIGINS = "origins"
-
-
-@dataclass
-class Stored:
-    """A result as read back, ready for scoring."""
-
-    entities: list[Entity]
-    criteria: list[dict[str, Any]]
-    untouched: list[dict[str, Any]]
-    repetitions: list[Entity]
-    parts: list[dict[str, Any]]
-    report: dict[str, Any]
-
-
-def load_result(folder: str | Path) -> Stored:
-    """Read what :func:`tripleaudit.needles.extracting.save_result` wrote.
-
-    Raises:
-        UserError: a file is missing or broken.
-    """
-    folder = Path(folder)
-
-    def rows(name: str) -> list[dict[str, Any]]:
-        return [row for _, row in read_jsonl(folder / name)]
-
-    return Stored(
-        read_rows(folder / "entities.jsonl", Entity),
-        rows("criteria.jsonl"),
-        rows("untouched-criteria.jsonl"),
-        read_rows(folder / "repetitions.jsonl", Entity),
-        rows("parts.jsonl"),
-        read_json(folder / "report.json"),
-    )
 
 
 def write_model_scores(
@@ -78,14 +43,14 @@ def write_model_scores(
         study, name, model: what study, documents and model are called in the scores.
         draw: of the extraction, which stands in the scores as a seed: tables show the mean of several.
     """
-    stored, own = load_result(result), Plan.from_mapping(plan)
+    stored, own = Result.load(result), Plan.from_mapping(plan)
     own = own.model_copy(update={"seed": own.seed + draw})
     keys = {"study": study, "corpus": name, "extractor": model}
     write_scores(out, score_result(Corpus.load(corpus), stored, own, keys))
     write_json(sidecar_of(out), {"settings": own.to_json(), "report": stored.report, "software": software()})
 
 
-def score_result(corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, str]) -> list[Score]:
+def score_result(corpus: Corpus, stored: Result, plan: Plan, keys: Mapping[str, str]) -> list[Score]:
     """Compute every score of one model on one corpus of documents.
 
     Args:
@@ -98,10 +63,10 @@ def score_result(corpus: Corpus, stored: Stored, plan: Plan, keys: Mapping[str, 
         return [Score(own, *row) for row in found]
 
     return [
-        *rows(NEEDLES, minea_rows(stored.criteria, plan.criteria, schema)),
+        *rows(NEEDLES, minea_rows(stored.matches, plan.criteria, schema)),
         *rows(NEEDLES, _displaced(stored.entities, plan)),
         *rows(ORIGINS, _origins(corpus.report)),
-        *rows(FALSE, minea_rows(stored.untouched, plan.criteria, schema)),
+        *rows(FALSE, minea_rows(stored.displaced, plan.criteria, schema)),
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema)),
         *rows(PARTS, _parts(corpus, stored, plan)),
         *rows(CALLS, call_rows(stored.report["statuses"])),
@@ -118,17 +83,12 @@ def minea_rows(
     scores = type_scores(criteria, names)
     if not scores:
         return
-    for kind, score in scores.items():
-        yield from _of(kind, [score], names)
+    strata = {kind: [score] for kind, score in scores.items()}
     for group, members in schema.groups.items():
-        inside = [scores[kind] for kind in members if kind in scores]
+        strata[f"group:{group}"] = [scores[kind] for kind in members if kind in scores]
+    for stratum, inside in {**strata, "all": list(scores.values())}.items():
         if inside:
-            yield from _of(f"group:{group}", inside, names)
-    yield from _of("all", list(scores.values()), names)
-
-
-def _of(stratum: str, scores: list[TypeScore], names: Sequence[str]) -> Iterator[tuple]:
-    return rate_rows(stratum, scores, {name: sum(score.found[name] for score in scores) for name in names})
+            yield from rate_rows(stratum, inside, {name: sum(score.found[name] for score in inside) for name in names})
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
@@ -156,7 +116,7 @@ def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, 
 
 
 def _iterations(
-    corpus: Corpus, stored: Stored, plan: Plan, schema: Schema
+    corpus: Corpus, stored: Result, plan: Plan, schema: Schema
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
 
@@ -180,7 +140,7 @@ def _iterations(
                 yield str(k), "", f"{metric}:documents", len(values), None, None
 
 
-def _parts(corpus: Corpus, stored: Stored, plan: Plan) -> Iterator[tuple[str, str, str, float, None, None]]:
+def _parts(corpus: Corpus, stored: Result, plan: Plan) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Mean redundancy by part over documents, and in how many documents the repetition brought nothing."""
     if not plan.parts:
         return

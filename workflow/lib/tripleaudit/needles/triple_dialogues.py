@@ -85,8 +85,8 @@ def rehearse_triples(
 ) -> Estimate:
     """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
     own = Rehearsal(extractor, counter(), lambda filler: [["x", "is", filler]])
-    extract_triples(records, relations, limits, own.stage("triples"), extractor.endpoint.model, counter)
-    return own.stages["triples"]
+    extract_triples(records, relations, limits, own, extractor.endpoint.model, counter)
+    return own.found
 
 
 def _predicted(record: Sentence, turns: Sequence[Turn]) -> Sentence:

@@ -119,19 +119,10 @@ def infuse_triples(
         for record, inside in own:
             records.append(record)
             for placed in inside:
+                depth = round(placed.text_start / len(infusion.text), 6)
                 for triple in chosen[placed.id].triples:
-                    needles.append(
-                        TripleNeedle(
-                            f"{document.id}:{len(needles):04d}",
-                            document.id,
-                            record.id,
-                            placed.id,
-                            triple.subject.text,
-                            triple.relation,
-                            triple.object.text,
-                            round(placed.text_start / len(infusion.text), 6),
-                        )
-                    )
+                    where = (f"{document.id}:{len(needles):04d}", document.id, record.id, placed.id)
+                    needles.append(TripleNeedle(*where, *triple.strings, depth))
     return TripleCorpus(records, needles, infusions)
 
 

@@ -22,7 +22,7 @@ from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits, TokenCounter, counters
-from tripleaudit.llm.estimate import Estimate
+from tripleaudit.llm.estimate import Estimate, estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.needles.haystack import read_documents
@@ -192,7 +192,7 @@ def _judging(study: Study, clients: Clients) -> Found:
             if not done:
                 answers = read_judged(triples, filter(isfile, gre.texts(dataset, system.name)))
                 for prompt, requests in map(prompts.get, kinds):
-                    figures += client.estimate(requests(answers, client, prompt))
+                    figures += estimate(client, requests(answers, client, prompt))
             yield _row(dataset, f"{system.name} (judge)", name, done, figures)
 
 
@@ -210,7 +210,7 @@ def _embedding(study: Study, clients: Clients) -> Found:
         strings = strings_to_embed({**spec, "systems": there}, files)
         if left := len(spec["systems"]) - len(there):
             yield f"{dataset} (embeddings: the triples of {left} of {len(spec['systems'])} systems are not there yet)"
-        figures = clients(name).estimate_embeddings(strings - known)
+        figures = estimate_embeddings(clients(name), strings - known)
         known |= strings
         done = not figures.to_pay and isfile(gre.scores(dataset))
         yield _row(dataset, "all (strings to embed)", name, done, figures)
@@ -273,7 +273,7 @@ def _client(study: Study, endpoint: str) -> Client:
 
 
 def _counted(client: Client, task: Task, sentences: Iterable[Sentence], length: float | None = None) -> Estimate:
-    return client.estimate((request for _, _, request in task.requests(sentences)), length)
+    return estimate(client, (request for _, _, request in task.requests(sentences)), length)
 
 
 def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:
