@@ -45,7 +45,7 @@ def test_three_triples_are_shown_as_understood(tmp_path: Path, capsys: pytest.Ca
 
 
 FAULTS = {
-    "order": (
+    "order-sor": (
         [{"text": r["text"], "triples": [[s, o, p] for s, p, o in r["triples"]]} for r in CLEAN], 10, "order=sor",
     ),
     "missing-case": ([*CLEAN, {"text": "ANN left Rome", "triples": [["Ann", "left", "Rome"]]}], 1, "'ANN'"),

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -143,6 +144,22 @@ CASES: dict[str, tuple[dict, object]] = {
         lines({"sentence": TEXT, "facts": ROW["triples"]}, {"sentence": "It rains", "facts": None}),
         (2, 1, {"null_triples": 1}),
     ),
+    "triples that are not available": (table(HEAD, GOOD, ["It rains", *["N/A"] * 3]), (2, 1, {"missing_values": 1})),
+    "relations that say there is none": (
+        table(HEAD, *([TEXT, "Ada Lund", name, "Delta"] for name in ("no relation", "NONE", "leads"))),
+        (1, 3, {"names_like_none": 2}),
+    ),
+    "a header again": (table(HEAD, GOOD, HEAD, GOOD), "line 3: the header stands again, as where files were joined"),
+    "UTF-8 as if it were another encoding": (
+        table(HEAD, GOOD, ["ZoÃ« rief", "ZoÃ«", "did", "rief"]), (2, 2, {"broken_characters": 1}),
+    ),
+    "characters that were lost": (lines({"text": "Zo\ufffd", "triples": []}), (1, 0, {"broken_characters": 1})),
+    "a byte-order mark inside": (table(HEAD, GOOD, ["\ufeffIt rains", "", "", ""]),
+                                 (2, 1, {"broken_characters": 1, "pairs_without_relation": 1})),
+    "columns in another order": (
+        table(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))),
+        (10, 10, {"order_rso": 10}),
+    ),
     "labels of no relation": (
         table(HEAD, GOOD, ["It rains", "It", "NA", "rains"]),
         (2, 1, {"pairs_without_relation": 1}),
@@ -186,6 +203,17 @@ CASES: dict[str, tuple[dict, object]] = {
         lines({"text": TEXT, "triples": [{"subject": [8, 0], "relation": "leads", "object": "Delta"}]}),
         r"the subject span \[8, 0\) is outside the text",
     ),
+    "offsets that count from 1": (
+        lines({"text": TEXT, "triples": [{"subject": [1, 9], "relation": "leads", "object": [16, 20]}]}),
+        (1, 1, {"cut_names": 2}),
+    ),
+    "ends that are the last character": (
+        lines({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "is", "object": [15, n]} for n in (19, 20)]}),
+        (1, 2, {"cut_names": 3}),
+    ),
+    "half of the names cut inside a word": (
+        lines({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "leads", "object": [15, 20]}]}), (1, 1, {}),
+    ),
     "offsets of characters in a list of tokens": (
         lines({"tokens": WORDS, "triples": [{"subject": [0, 8], "relation": "leads", "object": [15, 20]}]}),
         r"the subject span \[0, 8\) is outside the text of 4 tokens",
@@ -196,6 +224,17 @@ CASES: dict[str, tuple[dict, object]] = {
     ),
     "DyGIE without relations": (lines(DYGIE), "no sentence is left, 1 documents have no relations"),
     "brat, a negation": (brat(TEXT, T1, T2, R1, "A1\tNegated R1"), (1, 1, {"attributes": 1})),
+    "brat, a negation of older versions": (brat(TEXT, T1, T2, R1, "M1\tNegation R1"), (1, 1, {"attributes": 1})),
+    "doccano, nothing annotated": (
+        lines({"text": TEXT, "entities": [], "relations": []}), (1, 0, {"empty_annotations": 1}),
+    ),
+    "Prodigy, a text of two people": (
+        lines({**PRODIGY, "_session_id": "ann"}, {**PRODIGY, "_session_id": "bob"}), (1, 1, {"several_annotators": 1}),
+    ),
+    "DocRED, another name than its tokens": (
+        lines({**DOCRED, "vertexSet": [[{"sent_id": 0, "pos": [0, 1], "name": "Bo"}], DOCRED["vertexSet"][1]]}),
+        (1, 1, {"other_names": 1}),
+    ),
     "brat, nothing annotated": (brat(TEXT), (1, 0, {"empty_annotations": 1})),
     "OpenIE 5, further objects": (
         lines({"sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": PARTS}}),
@@ -204,6 +243,18 @@ CASES: dict[str, tuple[dict, object]] = {
     "LangExtract, half a relation": (
         lines({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"subject": "Ada"}}]}),
         (1, 0, {"no_object": 1}),
+    ),
+    "LangExtract, other attributes": (
+        lines({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"who": "Ada", "to": "D"}}]}),
+        (1, 0, {"other_attributes": 1}),
+    ),
+    "DuIE, further objects": (
+        lines({"text": TEXT, "spo_list": [{"subject": "Ada", "predicate": "is", "object": {"@value": "x", "y": ""}}]}),
+        (1, 1, {"further_objects": 1}),
+    ),
+    "REBEL without its marks": (
+        lines({"text": TEXT, "triplets": "<triplet>"}, {"text": TEXT, "triplets": "Ada Lund Delta leads"}),
+        (2, 0, {"outside_marks": 1}),
     ),
     "GLiNER2, half a pair": (lines({"text": TEXT, "relation_extraction": {"leads": [["Ada"]]}}), "expected a head"),
     "ReLiK, spans of tokens": (
@@ -248,14 +299,28 @@ def test_a_text_without_annotations_beside_others_is_no_sentence(tmp_path):
     write(tmp_path, brat(TEXT, T1, T2, R1) | {"b.txt": "It rains ."})
     corpus = read_corpus(tmp_path)
     assert (corpus.report.sentences, corpus.report.notes) == (1, {"not_annotated": 1})
+    (tmp_path / "more").mkdir()
+    write(tmp_path / "more", brat(TEXT, T1, T2, R1))
+    assert read_corpus(tmp_path).report.notes == {"folders": 1, "not_annotated": 1}
+
+
+def test_relationships_without_a_text_unit_are_counted(tmp_path):
+    write(tmp_path, {"text_units.csv": f"id,text\nu1,{TEXT}\n"})
+    edges = "source,target,description,text_unit_ids\nADA,DELTA,leads,[]\nADA,DELTA,runs,['u1']\n"
+    write(tmp_path, {"relationships.csv": edges})
+    corpus = read_corpus(tmp_path)
+    assert (corpus.report.triples, remarks(corpus.report)["unknown_units"][0]) == (1, 1)
 
 
 def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
     people = {"id": 7, "email": "ann@example.org"}
-    path = write(tmp_path, studio(task(made(1, "wrong"), made(people)), task(made(1, "wrong"))))
+    path = write(tmp_path, studio(task(made(1, "wrong"), made(people), made(people, "old")), task(made(1, "wrong"))))
     corpus = read_corpus(path, columns={"annotator": "ann@example.org"})
     assert [triple.relation for sentence in corpus.sentences for triple in sentence.triples] == ["leads"]
-    assert {kind: count for kind, (count, _) in remarks(corpus.report).items()} == {"other_annotators": 1}
+    assert {kind: count for kind, (count, _) in remarks(corpus.report).items()} == {
+        "other_annotators": 1,
+        "several_annotators": 1,
+    }
     assert main(["check", str(path), "--column", "annotator=9"]) == 1
     assert "no sentence is left, 2 texts are not annotated by the chosen one" in capsys.readouterr().err
     with pytest.raises(UserError, match="format label-studio says itself what the text is"):
@@ -283,7 +348,7 @@ def test_every_command_says_what_was_left_out(tmp_path, capsys, caplog, command)
 
 
 @pytest.mark.parametrize("again", ["{0}", "{1}/./train.jsonl", "{1}/link.jsonl"])
-def test_a_file_given_twice_is_refused(tmp_path, capsys, again):
+def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
     path = tmp_path / "train.jsonl"
     path.write_text(lines(ROW)["a.jsonl"])
     os.symlink(path, tmp_path / "link.jsonl")
@@ -292,6 +357,11 @@ def test_a_file_given_twice_is_refused(tmp_path, capsys, again):
         read_corpus([path, other])
     assert main(["prepare", "--source", str(path), "--source", other, "--out", str(tmp_path / "o.jsonl")]) == 1
     assert "given twice" in capsys.readouterr().err
+    shutil.copy(path, tmp_path / "copy.jsonl")
+    with pytest.raises(UserError, match="copy.jsonl: a copy of .*train.jsonl, given before"):
+        read_corpus([path, tmp_path / "copy.jsonl"])
+    assert main(["score", str(path), str(tmp_path / "copy.jsonl"), "--bootstrap", "0"]) == 0
+    assert "the same file as the gold" in caplog.text
 
 
 def test_a_column_said_twice_is_refused(tmp_path, capsys):

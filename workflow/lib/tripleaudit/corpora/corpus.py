@@ -4,6 +4,7 @@ Readers yield :class:`RawSentence` objects; :func:`build_corpus` is the one plac
 are removed and problems are counted, so that every format is treated alike.
 """
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
@@ -14,10 +15,16 @@ from typing import Any, NamedTuple
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.remarks import KINDS, SHOWN
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.errors import UserError, hint
 
-MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "None"))
+MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
 """How tables write a value that is missing."""
+MANY = 10  # triples; fewer say nothing about the order of their parts
+NONE = frozenset(("none", "na", "norelation"))
+"""How files call a pair without a relation, but for case and punctuation."""
+BROKEN = re.compile(r"[\ufffd\ufeff]|Ã[\x80-\xbf\u0152-\u2122]|Â[\xa0-\xbf]|â€")
+"""What is left of characters that were read in another encoding than they were written in."""
 
 
 class RawTriple(NamedTuple):
@@ -157,7 +164,8 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
     texts, unique, ids = set(), set(), set()
-    relations, found, notes, times = Counter(), Counter(), Counter(), Counter()
+    relations, found, notes, times, inside = Counter(), Counter(), Counter(), Counter(), Counter()
+    cut, turned = [], []
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
@@ -187,10 +195,14 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
         sentences.append(Sentence(name, item.text, tuple(dict.fromkeys(triples))))
         texts.add(item.text)
         unique.update(strings)
-        for (_, relation, _), levels in strings.items():
-            relations[relation] += 1
+        for strings_, levels in strings.items():
+            relations[strings_[1]] += 1
             found.update(levels)
             report.triples_not_in_text += "missing" in levels
+            stands = [part in item.text for part in strings_]
+            inside.update(dict(zip(("subject", "relation", "object"), stands, strict=True)))
+            turned += [f"{item.where}: {strings_}"] * (stands[1] and not all(stands))
+        cut += finder.cut
         entries = len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
         report.triples_raw += listed
         report.duplicates += listed - item.malformed - entries
@@ -209,6 +221,17 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     report.sentences, report.texts, report.unique_triples = len(sentences), len(texts), len(unique)
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
+    several = {
+        "cut_names": cut if 2 * len(cut) > found["given"] else [],
+        "names_like_none": [repr(name) for name in relations.elements() if bare(name) in NONE and name not in MISSING],
+    }
+    for kind, part, place in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
+        few = 2 * len({triple[place] for triple in unique}) < len(relations)
+        if report.triples >= MANY and (few or inside["relation"] > report.triples / 2 > inside[part]):
+            several[kind] = turned or [str(triple) for triple in sorted(unique)]
+    for kind, examples in several.items():
+        if examples:
+            notes[kind], report.examples[kind] = len(examples), list(dict.fromkeys(examples))[:SHOWN]
     report.found = {level: found[level] for level in ("given", "word", "token", "substring", "missing")}
     report.notes = dict(sorted(notes.items()))
     return Corpus(sentences, report)
@@ -241,6 +264,8 @@ def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
     """Yield what of a sentence is missing rather than a text or a name."""
     if not item.text.strip():
         yield LeftOut("empty_texts", item.where)
+    if not item.text.isascii() and (broken := BROKEN.search(item.text)):
+        yield LeftOut("broken_characters", f"{item.where}: {broken[0]!r} in {item.text[:40]!r}")
     for triple in item.triples:
         if not (triple.subject.strip() and triple.object.strip()):
             yield LeftOut("empty_names", f"{item.where}: {triple[:3]}")
@@ -266,6 +291,7 @@ class _Finder:
     def __init__(self, item: RawSentence, occurrence: str) -> None:
         self.item, self.occurrence = item, occurrence
         self.known: dict[str, tuple[list[Span], str]] = {}
+        self.cut: list[str] = []  # given spans that begin or end inside a word, or with a blank
 
     def spans(self, entity: str, start: int | None, type_: str | None) -> tuple[list[Span], str]:
         text, where = self.item.text, self.item.where
@@ -277,6 +303,8 @@ class _Finder:
                 )
             if text[start:end] != entity:
                 raise UserError(f"{where}: the span [{start}, {end}) reads {text[start:end]!r}, expected {entity!r}")
+            if entity != entity.strip() or _in_word(text, start) or _in_word(text, end):
+                self.cut.append(f"{where}: {entity!r}")
             return [Span(start, end, entity, type_)], "given"
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
@@ -286,6 +314,11 @@ class _Finder:
             self.known[entity] = spans, level
         spans, level = self.known[entity]
         return (spans if type_ is None else [replace(span, type=type_) for span in spans]), level
+
+
+def _in_word(text: str, place: int) -> bool:
+    """Whether letters stand on both sides of a place, of a script that puts blanks between words."""
+    return all(char.lower() != char.upper() for char in text[max(place - 1, 0) : place + 1]) and 0 < place < len(text)
 
 
 def of_relations(

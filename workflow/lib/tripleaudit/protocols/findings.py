@@ -51,7 +51,6 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
     """Return what is noticeable about a corpus; of a test set, also against its training set."""
     sentences = corpus.sentences
     found = itertools.chain(
-        _order(sentences),
         _missing(sentences),
         _not_words(sentences),
         _forms(sentences),
@@ -62,20 +61,6 @@ def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
         _nesting(sentences),
     )
     return [finding for finding in found if finding.count]
-
-
-def _order(sentences: Sequence[Sentence]) -> Iterator[Finding]:
-    """A relation that stands in its sentence, where an entity does not: the parts are in another order."""
-    rows = [[part in sentence.text for part in triple.strings] for sentence in sentences for triple in sentence.triples]
-    subjects, relations, objects = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0, 0)
-    for part, inside, order in (("object", objects, "sor"), ("subject", subjects, "rso")):
-        if relations > len(rows) / 2 > inside:
-            yield Finding(
-                "order",
-                len(rows),
-                f"{relations} of {len(rows)} relations stand in their sentence and {len(rows) - inside} {part}s do "
-                f"not: are triples written in another order? --column order={order} reads it",
-            )
 
 
 def _names(sentence: Sentence) -> list[str]:

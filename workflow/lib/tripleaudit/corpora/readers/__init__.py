@@ -5,6 +5,7 @@ raises :class:`~tripleaudit.errors.UserError` with file and line or item, and it
 of the format is told from others. A new format is one module.
 """
 
+import filecmp
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -170,10 +171,13 @@ def read_corpus(
 
 
 def check_once(paths: Sequence[str | Path]) -> None:
-    """Raise :class:`UserError` for a file that is given twice, by whatever path: its sentences would stand twice."""
+    """Raise :class:`UserError` for a file that is given twice, or a copy of it: its sentences would stand twice."""
     first: dict[str, str | Path] = {}
     for path in paths:
         real = os.path.realpath(path)
-        if real in first:
-            raise UserError(f"{path}: given twice (as {first[real]} before); expected each file once")
+        for known, name in first.items():
+            if real == known:
+                raise UserError(f"{path}: given twice (as {name} before); expected each file once")
+            if all(map(os.path.isfile, (real, known))) and filecmp.cmp(real, known, shallow=False):
+                raise UserError(f"{path}: a copy of {name}, given before; expected each file once")
         first[real] = path

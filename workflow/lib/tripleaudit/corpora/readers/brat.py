@@ -27,6 +27,8 @@ def texts(path: Path) -> Rows:
     for text in sorted(path.glob("*.txt")):
         if not text.with_suffix(".ann").exists():
             yield text.name, LeftOut("not_annotated", str(text))
+    deeper = sorted({file.parent for file in path.rglob("*.ann")} - {path}) if path.is_dir() else []
+    yield from ((str(folder), LeftOut("folders", str(folder))) for folder in deeper)
 
 
 def _lines_of(file: Path) -> Rows:
@@ -70,8 +72,8 @@ def _annotations(file: Path, text: str) -> tuple[dict[str, Any], list[tuple[str,
             entities[name] = {"id": name, "start": edges[0], "end": edges[-1], "type": kind, "cut": len(edges) > 2}
         elif match := _RELATION.fullmatch(line):
             relations.append((f"{where}: {match[1]}", {"r": match[1], "s": match[2], "o": match[3]}))
-        elif line[0] in "E*A":
-            gone.append(LeftOut("attributes" if line[0] == "A" else "no_relations", f"{where}: {line.strip()}"))
+        elif line[0] in "E*AM":
+            gone.append(LeftOut("attributes" if line[0] in "AM" else "no_relations", f"{where}: {line.strip()}"))
         elif line[0] in "TR":
             raise UserError(f"{where}: expected 'T1<tab>Type start end<tab>text' or 'R1<tab>Type Arg1:T1 Arg2:T2'")
     left = []

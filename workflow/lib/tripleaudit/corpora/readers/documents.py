@@ -49,6 +49,9 @@ def documents(path: Path, occurrence: str = "first") -> Rows:
         yield where, Row({**row, "title": take(value, "title", str, where)}, listed=len(labels))
 
 
+NAMED = ("type", "name")
+
+
 def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict[str, Any]]:
     """Return the mentions of one entity, in tokens of the document and in their order there."""
     mentions = []
@@ -63,7 +66,7 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
             raise UserError(
                 f"{where}: the span [{edges[0]}, {edges[1]}) is outside sentence {sentence} of {size} tokens"
             )
-        mentions.append({"start": begin + edges[0], "end": begin + edges[1], "type": mention.get("type")})
+        mentions.append({"start": begin + edges[0], "end": begin + edges[1], **{k: mention.get(k) for k in NAMED}})
     return sorted(mentions, key=lambda mention: mention["start"])
 
 
@@ -115,7 +118,9 @@ def linearised(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any
     """Return a row of REBEL with its linearised triples as lists."""
     triples = []
     said = take(row, next((key for key in REBEL_SAID if key in row), "triplets"), str, where)
-    for group in _SPECIAL.sub(" ", said).split("<triplet>")[1:]:
+    outside, *groups = _SPECIAL.sub(" ", said).split("<triplet>")
+    left_out = [LeftOut("outside_marks", f"{where}: {shown(said)}")] * bool(outside.strip())
+    for group in groups:
         subject, *rest = group.split("<subj>")
         if not rest and subject.strip():
             raise UserError(f"{where}: {shown(group)} has no '<subj> object <obj> relation' after its subject")
@@ -124,7 +129,7 @@ def linearised(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any
             if not mark or not relation.strip():
                 raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
             triples.append([subject.strip(), relation.strip(), object_.strip()])
-    return {**row, "triples": triples}
+    return Row({**row, "triples": triples}, left_out=left_out)
 
 
 def _is_rebel(probe: Probe) -> bool:
@@ -133,7 +138,7 @@ def _is_rebel(probe: Probe) -> bool:
 
 DOCRED = form(
     "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, options=("occurrence",), id="title",
-    tokens="tokens", triples="links", subject="h", relation="r", object="t", entities="entities",
+    tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name", entities="entities",
     subject_start="h.start", subject_end="h.end", subject_type="h.type",
     object_start="t.start", object_end="t.end", object_type="t.type",
 )  # fmt: skip

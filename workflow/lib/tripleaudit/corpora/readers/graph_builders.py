@@ -78,7 +78,11 @@ def units(path: Path) -> Rows:
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in texts}
     for where, row in read(path / f"relationships.{ending}"):
         listed = row.get("text_unit_ids")
-        for name in listed.strip("[]").replace("'", "").split() if isinstance(listed, str) else listed or ():
+        if isinstance(listed, str):
+            listed = listed.strip("[]").replace("'", "").split()
+        if not listed:
+            yield where, LeftOut("unknown_units", where)
+        for name in listed or ():
             edge, name = {key: take(row, key, str, where) for key in EDGE}, str(name).strip(",")
             if name in found:
                 found[name].append(edge)
@@ -111,6 +115,9 @@ def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
         if pair := next(filter(all, pairs), None):
             relation = attributes.get("relation") or attributes.get("type") or one.get("extraction_class")
             links.append({"s": pair[0], "r": relation, "o": pair[1]})
+    unread = [one for one in items(row, "extractions", dict, where) if one.get("attributes")]
+    if unread and not links and not gone:
+        gone = [LeftOut("other_attributes", f"{where}: {shown(unread[0]['attributes'])}")]
     return Row({"id": row.get("document_id"), "text": row.get("text"), "links": links}, left_out=gone)
 
 

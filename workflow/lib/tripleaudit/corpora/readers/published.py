@@ -162,12 +162,27 @@ REBEL_RAW = form(
 )  # fmt: skip
 
 
+def of_people(path: Path) -> Rows:
+    """Yield the rows of Prodigy, of texts that somebody accepted with the name of the first who did."""
+    first: dict[str, Any] = {}
+    for where, row in read_objects(path):
+        if row.get("answer", "accept") == "accept":
+            row["_first"] = first.setdefault(str(row.get("text")), _who(row))
+        yield where, row
+
+
+def _who(row: dict[str, Any]) -> Any:
+    return row.get("_annotator_id") or row.get("_session_id")
+
+
 def accepted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
     """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
     if row.get("answer", "accept") != "accept":
         return LeftOut("texts_not_accepted", where)
     if annotator and annotator not in (row.get("_annotator_id"), row.get("_session_id")):
         return LeftOut("other_annotators", where)
+    if not annotator and row["_first"] != _who(row):
+        return LeftOut("several_annotators", where)
     spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
     ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
     relations = []
@@ -189,7 +204,7 @@ def accepted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] 
 
 # spaCy's annotation tool
 PRODIGY = form(
-    "prodigy", order=6.1, keys=("text", "spans", "relations"), plain=accepted, people=True,
+    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people, plain=accepted, people=True,
     text="text", triples="relations", subject="head", relation="label", object="child",
     entities="spans", name="text", start="start", end="end", type="label",
 )  # fmt: skip
@@ -201,8 +216,14 @@ def _is_doccano(probe: Probe) -> bool:
     return offsets and isinstance(relations, list) and "text" in probe.value and "tokens" not in probe.value
 
 
+def marked(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+    """Return a text of doccano; of one without any entity the export does not say whether somebody looked at it."""
+    empty = not items(row, "entities", dict, where) and not row.get("relations")
+    return Row(row, left_out=[LeftOut("empty_annotations", where)] * empty)
+
+
 DOCCANO = form(
-    "doccano", order=6.2, keys=("text", "entities", "relations"), detects=_is_doccano,
+    "doccano", order=6.2, keys=("text", "entities", "relations"), detects=_is_doccano, plain=marked,
     id="id", text="text", triples="relations", subject="from_id", relation="type", object="to_id",
     entities="entities", key="id", start="start_offset", end="end_offset", type="label",
 )  # fmt: skip
@@ -236,8 +257,7 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
     found = {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
-    several = len(kept) > 1 and not annotator
-    return Row(found, left_out=[LeftOut("several_annotators", where)] * several)
+    return Row(found, left_out=[LeftOut("several_annotators", where)] * (len(kept) > 1))
 
 
 def _names_of(annotator: Any) -> list[str]:

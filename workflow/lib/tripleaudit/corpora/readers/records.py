@@ -394,6 +394,8 @@ class Arguments:
         if isinstance(value, str) and (value or mapped.declared or not fields):
             return Argument(value, None, type_)
         if isinstance(value, dict):
+            if "@value" in value and len(value) > 1:  # DuIE's further arguments, such as where somebody plays a part
+                self.left_out.append(LeftOut("further_objects", f"{where}: {shown(value)}"))
             start, end = (mapped.need(value, edge, where) for edge in EDGES)
             name, type_ = mapped.find(value, "name"), mapped.type_of(value, "type", where) or type_
             if start not in (ABSENT, None):

@@ -115,6 +115,8 @@ def _table(path: Path) -> Rows:
             raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
         for line, row in rows:
             where = f"{path} line {line}"
+            if list(row.values()) == names:
+                raise UserError(f"{where}: the header stands again, as where files were joined; expected it once")
             if None in row:
                 raise UserError(f"{where}: more fields than the {len(names)} columns of the header")
             if any(value is None for value in row.values()):
