@@ -10,7 +10,7 @@ from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring.rows import Resampling, RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.builders import make_table
+from tripleaudit.tables.building import make_table
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import write_plot
 

@@ -199,7 +199,7 @@ def test_a_format_that_fails_to_tell_is_named(tmp_path):
 def test_a_builder_of_a_plugin_makes_a_table_or_is_named(tmp_path):
     plugin = "from tripleaudit.descriptors import TableSpec\nWZ = TableSpec(name='wz', build=lambda inputs: None)\n"
     use_plugins([write(tmp_path, plugin)])
-    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.building import build_table
     from tripleaudit.tables.inputs import TableInputs
 
     with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):

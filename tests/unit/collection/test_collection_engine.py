@@ -39,7 +39,7 @@ from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import plain_row, read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.plan.study import Study
-from tripleaudit.tables.builders import make_table
+from tripleaudit.tables.building import make_table
 from tripleaudit.training.stream import Extracted, Stream
 
 COPIES, SIZE = 12, 20

@@ -7,7 +7,7 @@ from support.scored import Results
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.tables.audits import study_audit
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 

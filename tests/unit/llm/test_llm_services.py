@@ -20,7 +20,8 @@ from tripleaudit.llm.endpoint import split_thought
 from tripleaudit.llm.estimate import estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
-from tripleaudit.llm.slots import Slots, try_lock
+from tripleaudit.llm.slots import Slots
+from tripleaudit.machine.locks import try_lock
 
 REASONING = Rules(reasoning=200)
 OPEN_SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}

@@ -22,7 +22,7 @@ from tripleaudit.needles.minea import rate_matches
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import score_result
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
 KEYS = {"study": "s", "corpus": "docs", "extractor": "fake"}

@@ -26,7 +26,7 @@ from tripleaudit.needles.triples import (
     triple_rows,
     verbalise,
 )
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 
 

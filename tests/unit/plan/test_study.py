@@ -264,7 +264,7 @@ def test_the_masked_model_of_an_augmented_set_has_one_default_of_steps():
 def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys_them():
     from tripleaudit.descriptors import TABLES
     from tripleaudit.plan.report import Table
-    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.building import build_table
     from tripleaudit.tables.inputs import OPTIONS, TableInputs
 
     assert set(OPTIONS) == set(Table.model_fields)

@@ -11,7 +11,7 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.held_names import kinds_of
 from tripleaudit.scoring.rows import count_run, score_rows
 from tripleaudit.scoring.scores import write_scores
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 

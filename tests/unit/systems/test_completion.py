@@ -13,7 +13,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
 from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.loading import load_inputs
 

@@ -7,7 +7,7 @@ from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.protocols.variants import named_by_place
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 

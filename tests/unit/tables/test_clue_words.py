@@ -2,7 +2,7 @@
 
 import json
 
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
 
 

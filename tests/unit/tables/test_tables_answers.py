@@ -7,8 +7,8 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.files import write_json
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
-from tripleaudit.tables.builders import build_table
 from tripleaudit.tables.builders.seen_triples import BEYOND
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import NOT_MEASURED, Pair, contrast, leader
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs

@@ -10,7 +10,7 @@ from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.grid import notes
 from tripleaudit.tables.inputs import UNFINISHED, RunKey, TableInputs

@@ -9,7 +9,7 @@ import pytest
 
 from support.scored import Results
 from tripleaudit.descriptors import TABLES
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs

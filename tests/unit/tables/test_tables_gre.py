@@ -3,7 +3,7 @@
 import pytest
 
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey
 from tripleaudit.tables.loading import load_inputs
 

@@ -5,7 +5,7 @@ import pytest
 
 from support.scored import tables_of
 from tripleaudit.scoring.counts import SentenceCounts
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 
 STRATA = ["entirely_seen"] * 100 + ["partially_seen"] * 60 + ["unseen"] * 60
 NZ, WZ = ("nz", "nz"), ("nz", "wz")

@@ -6,7 +6,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.tables.audits import write_study_audit
-from tripleaudit.tables.builders import make_table
+from tripleaudit.tables.building import make_table
 from tripleaudit.tables.render.json_form import read_table
 
 TRAIN = [Sentence(str(n), f"Person {n} works for company {n} in town {n} .") for n in range(20)]

@@ -262,7 +262,7 @@ def test_plot_of_the_workflow(results: Results, tmp_path: Path) -> None:
 
 def test_tables_and_scores_import_nothing_heavy() -> None:
     code = (
-        "import sys, tripleaudit.cli, tripleaudit.tables.builders, tripleaudit.tables.plots, tripleaudit.scoring.rows;"
+        "import sys, tripleaudit.cli, tripleaudit.tables.building, tripleaudit.tables.plots, tripleaudit.scoring.rows;"
         "from tripleaudit.descriptors import TABLES; list(TABLES);"
         "print([name for name in ('torch', 'transformers', 'vl_convert', 'pandas', 'datasets') if name in sys.modules])"
     )

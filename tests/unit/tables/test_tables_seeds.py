@@ -13,7 +13,7 @@ from support.scored import Results, sentences_of
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.significance import holm, randomisation_test
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs

@@ -13,7 +13,7 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables import panels
-from tripleaudit.tables.builders import build_table
+from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import f1_cost

@@ -70,8 +70,8 @@ def add_settings(parser: argparse.ArgumentParser, section: "type[Section]", **op
         options: key -> option; a switch turns round what its key is by default.
     """
     for key, option in options.items():
-        field = next(field for name, field in section.model_fields.items() if (field.alias or name) == key)
-        text = " ".join((field.description or "").split()).replace("%", "%%")
+        name, field = next(each for each in section.model_fields.items() if (each[1].alias or each[0]) == key)
+        text = " ".join(section.meanings()[name].split()).replace("%", "%%")
         kinds = {field.annotation, *get_args(field.annotation)}
         if bool in kinds:
             turned = "store_false" if field.default else "store_true"

@@ -4,8 +4,13 @@ A setting is written once, as an annotated field with its range and, as the stri
 come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
 """
 
+import ast
+import contextlib
 import functools
+import inspect
+import itertools
 import os
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -43,7 +48,7 @@ class Section(BaseModel):
         allow_inf_nan=False,
         frozen=True,
         protected_namespaces=(),
-        use_attribute_docstrings=True,
+        defer_build=True,
     )
 
     @classmethod
@@ -83,6 +88,28 @@ class Section(BaseModel):
     def contradictions(self) -> Iterator[str]:
         """Yield the key and a sentence for each setting that fits its range but not another setting."""
         yield from ()
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core)
+        keys = handler.resolve_ref_schema(schema)["properties"]
+        for name, text in cls.meanings().items():
+            keys[cls.model_fields[name].alias or name].setdefault("description", text)
+        return schema
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Return the string below each field: read when help or a reference asks, because that takes its time."""
+        found = {}
+        for section in (base for base in reversed(cls.__mro__) if issubclass(base, Section)):
+            with contextlib.suppress(OSError):  # made of other sections, it has no source
+                (written,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+                for field, text in itertools.pairwise(getattr(written, "body", ())):
+                    if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                        found[ast.unparse(field.target)] = inspect.cleandoc(ast.literal_eval(text.value))
+        return found
 
     def given(self) -> dict[str, Any]:
         """Return the keys that the user named, as JSON values."""

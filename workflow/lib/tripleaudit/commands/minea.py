@@ -138,7 +138,7 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.needles.minea import rate_matches
     from tripleaudit.needles.score_rows import score_result
     from tripleaudit.scoring.scores import write_scores
-    from tripleaudit.tables.builders import build_table
+    from tripleaudit.tables.building import build_table
     from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 

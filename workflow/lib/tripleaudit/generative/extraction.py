@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
@@ -24,9 +24,11 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
-from tripleaudit.llm.client import Answer, Client, Request
-from tripleaudit.llm.endpoint import bill
+from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.client import Client
 
 log = logging.getLogger(__name__)
 
@@ -195,7 +197,7 @@ class Extraction:
 
 
 def extract(
-    client: Client,
+    client: "Client",
     sentences: Sequence[Sentence],
     task: Task,
 ) -> list[Extraction]:

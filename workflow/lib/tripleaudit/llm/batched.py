@@ -18,8 +18,9 @@ from filelock import FileLock
 
 from tripleaudit.files import write_json
 from tripleaudit.llm.endpoint import Endpoint, Request, canonical_key, tokens_at_most, usage_of
-from tripleaudit.llm.slots import POLL, try_lock
+from tripleaudit.llm.slots import POLL
 from tripleaudit.llm.transport import NoBatches, Transport, failed, tidy
+from tripleaudit.machine.locks import try_lock
 
 if TYPE_CHECKING:
     from tripleaudit.llm.sending import Sender

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.slots import try_lock
+from tripleaudit.machine.locks import try_lock
 from tripleaudit.machine.storage import explained
 
 DEFAULT_CACHE = "results/cache/llm"

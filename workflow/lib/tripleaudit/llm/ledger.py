@@ -12,7 +12,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.slots import try_lock
+from tripleaudit.machine.locks import try_lock
 from tripleaudit.machine.storage import explained
 
 POLL = 0.002  # seconds between two looks at the file's lock, which others hold for less than that

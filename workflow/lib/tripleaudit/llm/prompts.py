@@ -24,6 +24,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, row_of
 from tripleaudit.llm.endpoint import Request
 from tripleaudit.shipped import DATA, shipped
+from tripleaudit.yaml_files import LOADER
 
 FOLDER = DATA / "prompts"
 _SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")
@@ -111,7 +112,7 @@ def load_prompt(name: str | Path) -> Prompt:
     path = _path(name)
     data = path.read_bytes()
     try:
-        value = yaml.safe_load(data)
+        value = yaml.load(data, LOADER)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from error
     file = row_of(value, _File, str(path))

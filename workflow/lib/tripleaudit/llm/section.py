@@ -4,15 +4,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.llm.cache import DEFAULT_CACHE
-from tripleaudit.llm.client import Client, Endpoint
-from tripleaudit.llm.llama import LocalServer
+from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.yaml_files import read_yaml
+
+if TYPE_CHECKING:
+    from tripleaudit.llm.client import Client
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
@@ -67,13 +69,16 @@ class Asking:
     threads: int = 0
     server_log: str = ""
 
-    def client(self) -> Client:
+    def client(self) -> "Client":
         """Return a client; close it after use.
 
         Raises:
             UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
                 ``gguf`` is empty.
         """
+        from tripleaudit.llm.client import Client  # a plan reads the section, too, and asks nobody
+        from tripleaudit.llm.llama import LocalServer
+
         chosen, budget = endpoint(self.section, self.endpoint), self.section.get("budget")
         where = f"generative endpoint '{self.endpoint}'"
         if budget is not None and chosen.api_key_env and not chosen.prices:

@@ -7,29 +7,14 @@ import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from tripleaudit.llm.endpoint import Endpoint, canonical_key
+from tripleaudit.machine.locks import taken
 from tripleaudit.machine.storage import explained
 
 POLL = 0.05  # seconds between two looks at something that another process is working on
 LONGEST_POLL = 0.5  # seconds between two looks at places that other processes have held for long
-
-
-def try_lock(path: Path) -> FileLock | None:
-    """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
-    lock = FileLock(path, timeout=0, thread_local=False)
-    return lock if _taken(lock) else None
-
-
-def _taken(lock: FileLock) -> bool:
-    try:
-        lock.acquire()
-    except Timeout:
-        return False
-    except (NotImplementedError, OSError):
-        pass
-    return True
 
 
 class Slots:
@@ -127,7 +112,7 @@ class Slots:
                 if self._idle:
                     return self._idle.pop()
                 for number, lock in enumerate(self._others):
-                    if _taken(lock):
+                    if taken(lock):
                         return self._others.pop(number)
                 self._returned.clear()
                 with contextlib.suppress(TimeoutError):

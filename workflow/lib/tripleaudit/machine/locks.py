@@ -1,4 +1,4 @@
-"""One process at a time in a folder, for as long as it lives."""
+"""One process at a time with a file, or in a folder for as long as it lives."""
 
 import contextlib
 import logging
@@ -45,3 +45,20 @@ def folder_lock(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -
     finally:
         (folder / NAME).unlink(missing_ok=True)  # before the lock is given back: nobody else can hold this file
         lock.release()
+
+
+def try_lock(path: Path) -> FileLock | None:
+    """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
+    lock = FileLock(path, timeout=0, thread_local=False)
+    return lock if taken(lock) else None
+
+
+def taken(lock: FileLock) -> bool:
+    """Take a lock, if nobody else holds it; the same."""
+    try:
+        lock.acquire()
+    except Timeout:
+        return False
+    except (NotImplementedError, OSError):
+        pass
+    return True

@@ -16,6 +16,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import AsTuple, Number, Section, Text, among
 from tripleaudit.shipped import DATA
 from tripleaudit.sources.source import Source, parse_source
+from tripleaudit.yaml_files import LOADER
 
 FOLDER = DATA / "registry"
 CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names
@@ -260,5 +261,5 @@ def _named(entries: Mapping[str, Entry]) -> dict[str, Entry]:
 def load(name: str) -> Any:
     """Return one file of the registry, :class:`Models` or :class:`Corpora`."""
     with (FOLDER / name).open(encoding="utf-8") as stream:
-        document = yaml.load(stream, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        document = yaml.load(stream, LOADER)
     return (Models if name == MODELS else Corpora).model_validate(document)

@@ -1,0 +1,81 @@
+"""A table is made: built from the inputs of its kind, with its answer and its notes, and written in all forms."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tripleaudit.descriptors import TABLES
+from tripleaudit.errors import UserError
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Table
+from tripleaudit.tables.gates import sentences
+from tripleaudit.tables.grid import WHY, mark_notes
+from tripleaudit.tables.inputs import TableInputs
+from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.render import write_table
+
+
+def build_table(name: str, inputs: TableInputs) -> Table:
+    """Build one table.
+
+    Raises:
+        UserError: there is no table of this name, or the builder of a plugin returns something else.
+    """
+    if name not in TABLES:
+        raise UserError(f"there is no table {name!r}; expected one of {', '.join(sorted(TABLES))}")
+    spec = TABLES[name]
+    table = spec.build(inputs)
+    if not isinstance(table, Table):
+        raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
+    answer = sentences(spec.answer(table, inputs), *_reasons(table))
+    return replace(
+        table,
+        name=name,
+        style=inputs.options.get("style", ""),
+        question=spec.question,
+        answer=answer,
+        lead=spec.lead(table, inputs),
+        notes=_explained(table, answer),
+        order=spec.order,
+        glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
+    )
+
+
+def _explained(table: Table, answer: str) -> tuple[str, ...]:
+    """Return the notes with those that they lack on the settings, and on the marks, of labels, cells and answer."""
+    known = " ".join(table.notes)
+    heads = [f"{one.group} {one.label}" for one in table.columns] + [f"{one.group} {one.label}" for one in table.rows]
+    explained = re.search(r"[NW]Z:|(triples|sentences) \([NW]Z", known)
+    settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
+    marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
+    return (*[labels.SETTINGS_NOTE] * bool(settings), *table.notes, *(mark for mark in marks if mark[:2] not in known))
+
+
+def _reasons(table: Table) -> list[str]:
+    """The notes on systems that find next to nothing for another reason than themselves; the answer says so, too."""
+    return [note for note in table.notes if WHY in note]
+
+
+def make_table(
+    name: str,
+    out_prefix: str | Path,
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    audits: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+    criteria: Sequence[str | Path] = (),
+    report: Sequence[str | Path] = (),
+    collection: Sequence[str | Path] = (),
+    curves: Sequence[str | Path] = (),
+    options: Mapping[str, Any] | None = None,
+) -> None:
+    """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
+
+    Raises:
+        UserError: unknown table or option, or a bad file. Missing scores leave gaps.
+    """
+    files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves}
+    inputs = load_inputs(scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
+    write_table(build_table(name, inputs), out_prefix)
