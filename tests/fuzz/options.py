@@ -39,7 +39,7 @@ WORDS = {  # command lines: a beginning, and what is wrong behind it
                       "pypi:", "hub:"),
     "table --out o": ("gone --scores good.jsonl", "overall --scores good.jsonl", "overall --options {"),
     "plots --out o.svg": ("gone", "type-f1 --scores good.jsonl", "type-f1 --options []"),
-    "report --out o.html": ("gone", ".", ". --facts {"),
+    "report --out o.html": ("gone", "."),
     "collection": ("index gone.txt --shards 2 --out o", "cost --measured good.jsonl"),
     "minea": (f"gone.txt --model m --endpoint {HERE}", ". --model m --endpoint nonsense"),
     MINEA: ("", *(f"--endpoint {HERE} {end}" for end in ("--schema gone", "--schema good.jsonl", "--samples 2",

@@ -8,7 +8,7 @@ def pinned_file(file):
 
 def pinned_model(model):
     """What a model has to be."""
-    return jobs.pinned(registry.find_model(STUDY.places.source(model)))
+    return jobs.pinned(registry.find_model(STUDY.paths.source(model)))
 
 
 def reading_code(wildcards):

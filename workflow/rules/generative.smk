@@ -16,7 +16,7 @@ rule fetch_lm:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
     params:
-        source=aside(STUDY.places.source, "model"),
+        source=aside(STUDY.paths.source, "model"),
         pinned=of(pinned_model, "model"),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
@@ -53,7 +53,7 @@ rule generate:
         job="<logs>/generate/{dataset}/{system}.log",
         server="<logs>/generate/{dataset}/{system}.server.log",
     priority: 20
-    localrule: STUDY.language_models.need_network(*STUDY.language_models.asked())
+    localrule: STUDY.language_models.need_network(*STUDY.language_models.queried())
     threads: threads_to_serve
     resources:
         llm_requests=1,

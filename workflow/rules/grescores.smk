@@ -25,7 +25,7 @@ rule train_topics:
 rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
-        triples=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].files["triples"],
+        triples=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].files["triples"],
         texts=of(GRE.texts, "dataset", "system"),
         model=of(STUDY.language_models.served, "judge"),
     output:
@@ -45,7 +45,7 @@ rule judge_triples:
     params:
         prompts=GRE.judge_options(),
         answering=of(GRE.judge_identity, "judge"),
-        kinds=lambda wildcards: GRE.asked(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
+        kinds=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
         section=section_for_job,
         study=STUDY.name,
     shell:

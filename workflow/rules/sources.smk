@@ -29,7 +29,7 @@ rule fetch_model:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
     params:
-        source=aside(STUDY.places.source, "model"),
+        source=aside(STUDY.paths.source, "model"),
         pinned=of(pinned_model, "model"),
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output"

@@ -387,8 +387,6 @@ def test_a_study_without_extractors_has_no_browser(study, tmp_path):
 
 
 def test_console_command(study, tmp_path, capsys):
-    assert main(["report", str(study), "--out", str(tmp_path / "r.html"), "--facts", '{"name": "mine"}']) == 0
-    assert ">mine</h1>" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert main(["report", str(study), "--out", str(tmp_path / "other.html")]) == 0
     target = "<pre>snakemake --cores 2 results/small/report.html --configfile STUDY.yaml</pre>"
     assert target in (tmp_path / "other.html").read_text(encoding="utf-8")

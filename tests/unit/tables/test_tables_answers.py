@@ -5,6 +5,7 @@ import pytest
 from support.scored import Results
 from tripleaudit.descriptors import TABLES
 from tripleaudit.files import write_json
+from tripleaudit.report.glance import matrix
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders.seen_triples import BEYOND
@@ -262,6 +263,12 @@ def test_the_minutes_of_an_epoch_are_those_of_the_cells():
     table = build_table("training-time", TableInputs(runs=facts))
     assert [cell.shown for cell in table.rows[0].cells[:2]] == ["0.31", "0.95"]
     assert table.answer == "An epoch on sentences with triples takes 0.31 minutes (CasRel)."
+
+
+def test_minutes_stand_in_the_row_of_their_corpus():
+    table = build_table("training-time", TableInputs(runs=[trained("demo", 180), trained("conll04", 3000)]))
+    shown = {corpus: [cell.shown for cell in cells.values()] for (corpus, _), cells in matrix([table]).rows.items()}
+    assert shown == {"Demo": ["3.00"], "CoNLL04": ["50.00"]}
 
 
 def test_a_collection_is_measured_where_its_table_has_numbers(tmp_path):

@@ -53,14 +53,14 @@ def described(registry: Registry, *names: str) -> str:
 
     Where a file lies decides nothing; what it holds counts as code.
     """
-    told = {
+    said = {
         name: {key: value for key, value in vars(registry[name]).items() if key not in ("module", "file")}
         for name in names or registry
     }
-    for each in told.values():
+    for each in said.values():
         if isinstance(each.get("model"), str) and ".py:" in each["model"]:
             each["model"] = Path(each["model"]).name
-    text = json.dumps(told, sort_keys=True, default=lambda value: "" if callable(value) else repr(value))
+    text = json.dumps(said, sort_keys=True, default=lambda value: "" if callable(value) else repr(value))
     return hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]
 
 

@@ -32,5 +32,5 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps({**result, "trainings": [*map(asdict, took)]}, indent=2))
         return
-    asked = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
-    print("\n".join(asked + hours.as_lines(took)))
+    lines = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
+    print("\n".join(lines + hours.as_lines(took)))

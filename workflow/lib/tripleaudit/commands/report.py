@@ -9,7 +9,6 @@ HELP = "write the HTML report of a finished study"
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", metavar="FOLDER", help="folder of the finished study, results/<study>")
-    parser.add_argument("--facts", metavar="JSON", help="name, description, seeds, … of the study")
     parser.add_argument("--megabytes", type=POSITIVE, default=5, help="room for the sentences (default: 5)")
     parser.add_argument("--out", required=True, metavar="FILE", help="HTML file to write")
 
@@ -18,14 +17,10 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from tripleaudit.report.make import make_report
-    from tripleaudit.report.study_files import StudyFacts, facts_from_json, find_files
+    from tripleaudit.report.study_files import StudyFacts, find_files
 
     name = Path(args.study).resolve().name
-    facts = (
-        facts_from_json(args.facts)
-        if args.facts
-        else StudyFacts(name, configfiles=["STUDY.yaml"], folder=f"results/{name}")
-    )
+    facts = StudyFacts(name, configfiles=["STUDY.yaml"], folder=f"results/{name}")
     size = make_report(find_files(args.study), facts, args.out, max_bytes=int(args.megabytes * 1e6))
     print(f"{args.out} ({size / 1e6:.1f} MB)")
     return 0

@@ -92,11 +92,11 @@ def _check_plugins(options: list[str]) -> None:
     from tripleaudit.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
-        asked = {"executor": value} if option in ("-e", "--executor") else {}
+        chosen = {"executor": value} if option in ("-e", "--executor") else {}
         if option in PROFILES:
-            asked = _settings(Path(value))
+            chosen = _settings(Path(value))
         for key, own in PLUGINS:
-            name = str(asked.get(key) or own[0]).replace("-", "_")
+            name = str(chosen.get(key) or own[0]).replace("-", "_")
             kind = key.removeprefix("default-").removesuffix("-provider")
             if name not in own and importlib.util.find_spec(f"snakemake_{kind}_plugin_{name}") is None:
                 brings = f"snakemake-{kind}-plugin-{name.replace('_', '-')}"
@@ -133,19 +133,19 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
         return
     raw_root = next((option.partition("=")[2] for option in options if option.startswith("raw_root=")), None)
     try:
-        asked = needs.extras(Study.read(study, raw_root=raw_root))
+        needed = needs.extras(Study.read(study, raw_root=raw_root))
     except UserError:
         if flags & CHANGING:  # what is wrong may be what they change
             return
         raise
     if importlib.util.find_spec("snakemake") is None:
-        asked["workflow"] = "the workflow"
-    lacking = {extra: set(modules) for extra in asked if (modules := extras.missing(extra))}
+        needed["workflow"] = "the workflow"
+    lacking = {extra: set(modules) for extra in needed if (modules := extras.missing(extra))}
     lacking = {extra: own for extra, own in lacking.items() if not any(own < other for other in lacking.values())}
     if not lacking:
         return
     modules = sorted(set().union(*lacking.values()))
-    because = " and ".join(f"{asked[extra]} (extra {extra})" for extra in lacking)
+    because = " and ".join(f"{needed[extra]} (extra {extra})" for extra in lacking)
     text = (
         f"{name}: not installed: {', '.join(modules)}; needed for {because}; expected what this brings: "
         f"pip install 'tripleaudit[{','.join(sorted(lacking))}]'"

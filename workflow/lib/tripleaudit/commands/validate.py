@@ -32,7 +32,7 @@ def summary(study: "Study") -> Iterator[str]:
     from tripleaudit.descriptors import TABLES
     from tripleaudit.plan.variables import to_set
 
-    yield f"{study.name}: this study can run; results go to {study.places.study}"
+    yield f"{study.name}: this study can run; results go to {study.paths.study}"
     parts = {
         "corpora": study.corpora,
         "protocols": study.protocols if study.corpora else [],
@@ -46,7 +46,7 @@ def summary(study: "Study") -> Iterator[str]:
         yield f"{trained} trainings, {len(study.score_files())} scores"
     if study.language_models.extractions:
         yield f"{len(study.language_models.extractions)} extractions by language models"
-    judged = sum(len(study.grescores.asked(dataset)) for dataset in study.grescores.datasets)
+    judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
     if study.grescores.datasets:
         yield f"{len(study.grescores.datasets)} data sets with GREScores, {judged} systems judged"
     if study.needles.models or study.needles.triples:

@@ -208,7 +208,7 @@ class Collections:
 
     def files(self) -> list[str]:
         """Return the manifests of all collections."""
-        return [f"{self.study.places.study}/collections/{name}/{MANIFEST}" for name in self]
+        return [f"{self.study.paths.study}/collections/{name}/{MANIFEST}" for name in self]
 
     def deciding_options(self, name: str) -> list[str]:
         """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
@@ -237,7 +237,7 @@ class Collections:
         return math.ceil(self.section[name].workers * self.section[name].gpu_share)
 
     def _weights(self, run: str | None, model: str) -> str:
-        folder = f"{self.study.places.study}/models/{run}" if run else shipped(model)
+        folder = f"{self.study.paths.study}/models/{run}" if run else shipped(model)
         return f"{folder}/model.safetensors"
 
     def _corpus(self, section: Collection) -> str:

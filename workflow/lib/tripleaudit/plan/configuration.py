@@ -88,8 +88,7 @@ class StudyConfig(Section):
     threads: Processes = 4
     """CPU threads of a training or prediction; more trainings run side by side with fewer."""
     encoder: Encoder = Encoder()
-    """The pretrained encoder under every extractor and classifier."""
-    corpora: dict[Name, Annotated[Corpus, OrEmpty, Field(description=Corpus.__doc__)]] = {}
+    corpora: dict[Name, Annotated[Corpus, OrEmpty]] = {}
     """The corpora, by name; none where only stored outputs are scored."""
     protocols: Any = None  # made for each configuration, because the names of sifted sets are free
     settings: Annotated[list[Literal["nz", "wz"]], Unique, _HasNz] = ["nz"]
@@ -105,7 +104,6 @@ class StudyConfig(Section):
     """Systems of any kind, by name: stored outputs, programs, classes, language models, trained extractors
     (docs/systems.md)."""
     noising: Noising | None = None
-    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its preset."""
     double: bool | Text = False
@@ -115,11 +113,8 @@ class StudyConfig(Section):
     baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = list(BASELINES)
     """Systems that learn nothing, as rows beside extractors and classifiers (docs/methods.md); [] for none."""
     zcc: Zcc = Zcc()
-    """The zero-cardinality classifiers to train in the wz setting, by head (binary, mcml)."""
     prediction: Prediction = Prediction()
-    """Settings of prediction."""
     scoring: Scoring = Scoring()
-    """Settings of scoring."""
     tables: dict[Name, Annotated[Table, OrEmpty]] | None = None
     """The tables to make, each with its options; by default all that the study can fill."""
     collections: dict[Name, Collection] = {}

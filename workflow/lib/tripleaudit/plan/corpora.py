@@ -80,7 +80,6 @@ class Corpus(Section):
     registry: str | None = None
     """Name in workflow/lib/tripleaudit/data/registry/corpora.yaml; by default the corpus's own name."""
     files: Files | None = None
-    """Your own files instead of a registered corpus, one path or a list of paths for each split."""
     format: Annotated[str, one_of(format_names, "format")] = "auto"
     """Format of the files, see `tripleaudit prepare --help`; auto looks at their content."""
     columns: Columns | None = None
@@ -92,7 +91,6 @@ class Corpus(Section):
     uncased: bool = False
     """Lower-case sentences and entities and strip their accents, as an uncased encoder reads them."""
     limit: Limit | None = None
-    """Keep only the first sentences of each split, for quick runs; null keeps all."""
     only_relations: list[Text] = []
     """Keep only sentences all of whose triples have these relations (those without triples, too); empty keeps all."""
     encoder: str | None = None
@@ -154,19 +152,19 @@ class Corpora:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each file, corpus and size that cannot be had."""
-        places, augmented = self.study.places, self.protocol("augmented")
+        paths, augmented = self.study.paths, self.protocol("augmented")
         for name, corpus in self.section.items():
             if corpus.files is None:
                 yield from self._problems_of_registered(f"corpora/{name}", name, corpus)
             else:
                 yield from self._problems_of_files(f"corpora/{name}", name, corpus, corpus.files)
         if masked_lm := augmented.get("masked_lm"):
-            yield from places.problems_of_model("protocols/augmented/masked_lm", masked_lm)
+            yield from paths.problems_of_model("protocols/augmented/masked_lm", masked_lm)
         yield from missing("protocols/augmented/vectors", augmented.get("vectors"))
         for name, corpus in self.section.items():
             if corpus.encoder is not None:
                 layers = self.study.typed.encoder.layers
-                yield from places.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
+                yield from paths.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
         yield from self._problems_of_sizes()
         for name in self.protocols:
             yield from self._problems_of_source(name, self.protocol(name))
@@ -201,14 +199,14 @@ class Corpora:
             if given:
                 yield f"{where}/{key}: has no meaning without 'files', a registered corpus has its form"
         yield from self._problems_of_limits(f"{where}/limit", name, entry.sizes)
-        yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
+        yield from self.study.paths.problems_of_raw(where, *_raw_files(entry))
 
     def _problems_of_options(self, name: str, options: Mapping[str, Any]) -> Iterator[str]:
         spec = spec_of(name)
         for corpus in self.section if options.get("descriptions") is True else ():
             if not self.described(corpus):
-                told = f"corpora/{corpus}/relations describes none; expected there what relations mean, by name"
-                yield f"protocols/{name}/descriptions: {told}"
+                lacks = f"corpora/{corpus}/relations describes none; expected there what relations mean, by name"
+                yield f"protocols/{name}/descriptions: {lacks}"
         for key in options if spec.file else ():
             if key not in (*spec.options, *Added.model_fields):
                 yield f"protocols/{name}: unknown key '{key}'{hint(key, spec.options)}"
@@ -223,7 +221,7 @@ class Corpora:
                 if known == "valid":
                     yield f"corpora/{name}: {path} is validation and test set; the best epoch is chosen on the test set"
         entries = [self.registered(name) for name in self.section]
-        yield from self.study.places.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
+        yield from self.study.paths.to_get(*(file for entry in entries if entry for file in _raw_files(entry)))
 
     def _problems_of_limits(self, where: str, name: str, sizes: Mapping[str, int]) -> Iterator[str]:
         limit = self.section[name].limit
@@ -233,12 +231,12 @@ class Corpora:
 
     def _problems_of_sizes(self) -> Iterator[str]:
         """Yield sentences about sets of the rearranged protocol that are larger than a corpus."""
-        asked = {key: size for key, size in self.protocol("rearranged").items() if key in ("valid_size", "test_size")}
-        for name in self.section if asked else ():
+        given = {key: size for key, size in self.protocol("rearranged").items() if key in ("valid_size", "test_size")}
+        for name in self.section if given else ():
             sizes = self.sizes(name)
-            held_out, has = sum(asked.values()), sum(sizes.values())
+            held_out, has = sum(given.values()), sum(sizes.values())
             if len(sizes) == len(SPLITS) and held_out >= has:
-                where = f"protocols/rearranged/{next(iter(asked))}"
+                where = f"protocols/rearranged/{next(iter(given))}"
                 yield f"{where}: {held_out} held-out sentences leave none for training of the {has} of corpus {name}"
 
     def _problems_of_source(self, protocol: str, options: dict[str, Any]) -> Iterator[str]:
@@ -255,10 +253,10 @@ class Corpora:
         )
         for name in self.section if not made else ():
             if not self.given(name, protocol):
-                told = f"no published sets of corpus '{name}' are registered, only of {', '.join(known)}"
-                yield f"{where}: {told}"
+                lacks = f"no published sets of corpus '{name}' are registered, only of {', '.join(known)}"
+                yield f"{where}: {lacks}"
             elif entry := self.published(name, protocol):
-                yield from self.study.places.problems_of_raw(where, *_raw_files(entry))
+                yield from self.study.paths.problems_of_raw(where, *_raw_files(entry))
 
     def in_files(self, corpus: str, protocol: str) -> bool:
         """Return whether a corpus of one's own brings the test set of a protocol, too."""
@@ -322,7 +320,7 @@ class Corpora:
         files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
         if self.registered(wildcards.corpus) is None:
             return [split_of(shipped(path))[0] for path in files]
-        return [f"{self.study.places.raw}/{name}" for name in files]
+        return [f"{self.study.paths.raw}/{name}" for name in files]
 
     def formats(self, corpus: str, split: str) -> list[str]:
         """Return the formats of the files of one's own that a split is made of; none if a file is not there yet."""
@@ -367,8 +365,8 @@ class Corpora:
     @property
     def protocols(self) -> list[str]:
         """Names of the protocols, ``original`` first."""
-        asked = [type(self.options).model_fields[name].alias or name for name in self.options.model_fields_set]
-        return ["original", *(name for name in self._in_order(asked) if name != "original")]
+        given = [type(self.options).model_fields[name].alias or name for name in self.options.model_fields_set]
+        return ["original", *(name for name in self._in_order(given) if name != "original")]
 
     def _in_order(self, names: Iterable[str]) -> list[str]:
         return sorted(names, key=list(self.study.given.get("protocols") or {}).index)
@@ -384,8 +382,8 @@ class Corpora:
 
     def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
         """Return relation -> description as systems are told them under a protocol; none of texts without a corpus."""
-        told = corpus and self.protocol(protocol).get("descriptions", True)
-        return dict(self.section[corpus].relations) if told else {}
+        described = corpus and self.protocol(protocol).get("descriptions", True)
+        return dict(self.section[corpus].relations) if described else {}
 
     @property
     def built(self) -> list[str]:
@@ -422,9 +420,9 @@ class Corpora:
         """
         if self.given(wildcards.corpus, "augmented"):
             return {}
-        places, options = self.study.places, self.protocol("augmented")
+        paths, options = self.study.paths, self.protocol("augmented")
         own, vectors = options.get("masked_lm"), options.get("vectors")
-        masked_lm = places.model(own) if own else f"{places.study}/masked_lm/{wildcards.corpus}"
+        masked_lm = paths.model(own) if own else f"{paths.study}/masked_lm/{wildcards.corpus}"
         found = {"masked_lm": f"{masked_lm}/config.json", "encoder": self.study.encoder_file(wildcards)}
         return found | ({"vectors": shipped(vectors)} if vectors else {})
 

@@ -101,7 +101,6 @@ class GreDataset(Section):
     level: Literal["sentence", "bag", "document"]
     """Whether a text is a sentence or a document; the table it stands in."""
     gold: GreGold | None = None
-    """Gold triples and, where they were judged, the stored answers; the row "Ground truth"."""
     corpus: str | None = None
     """Instead of gold, a corpus of the study, whose original test set gives texts and gold triples."""
     generative: str | None = None
@@ -113,7 +112,6 @@ class GreDataset(Section):
     extractors_judged: bool = False
     """Whether the judge is asked about the study's extractors and `systems`, too, on the texts of the data set."""
     topics: GreTopics | None = None
-    """The topic model of TS; null leaves TS out."""
     systems: dict[Name, GreSystem] = {}
     """Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."""
 
@@ -132,8 +130,6 @@ class Grescores(Section):
     embedder: GreEmbedder | None = GreEmbedder()
     """What turns subjects, relations and objects into vectors for US and CS; null leaves both out."""
     matching: GreMatching = GreMatching()
-    """When two triples count as the same."""
     judge: GreJudge | None = None
-    """The language model that answers the questions of FS and GS where no stored answers are given."""
     datasets: dict[Name, GreDataset] = {}
     """The data sets, by name; cdr, docred, nyt10m, wiki20m, tacred and wiki80 have reported values."""

@@ -30,7 +30,7 @@ class Planned:
         name: of the system; unique in its data set.
         keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
         files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
-        asked: kinds of judgements that the judge is asked for.
+        judged: kinds of judgements that the judge is asked for.
         others: further judges who are asked about FS.
         judgements: judge -> stored judgements of further judges.
     """
@@ -38,13 +38,13 @@ class Planned:
     name: str
     keys: Mapping[str, str]
     files: Mapping[str, str]
-    asked: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     judgements: Mapping[str, str] = field(default_factory=dict)
 
     def kinds(self, judge: str) -> tuple[str, ...]:
         """Return what a judge is asked for."""
-        return ("factualness",) if judge in self.others else self.asked
+        return ("factualness",) if judge in self.others else self.judged
 
 
 class GreScores:
@@ -53,7 +53,7 @@ class GreScores:
     def __init__(self, study: "Study", config: Grescores):
         self.study, self.config = study, config
         self.datasets = config.datasets
-        self.folder = f"{study.places.study}/gre"
+        self.folder = f"{study.paths.study}/gre"
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, before anything runs."""
@@ -69,14 +69,14 @@ class GreScores:
         if embedder is not None and embedder.endpoint is not None:
             yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
         elif embedder is not None and self.datasets:
-            yield from self.study.places.problems_of_model("grescores/embedder/model", embedder.model)
+            yield from self.study.paths.problems_of_model("grescores/embedder/model", embedder.model)
         for name, dataset in self.datasets.items():
             yield from self._problems_of(f"grescores/datasets/{name}", dataset)
             for system in dataset.systems:
                 yield from self._problems_of_system(f"grescores/datasets/{name}/systems", dataset, system)
 
     def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
-        texts, file = self.study.language_models.config.datasets, self.study.places.problems_of_file
+        texts, file = self.study.language_models.config.datasets, self.study.paths.problems_of_file
         if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
             yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
         yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.study.corpora)
@@ -89,7 +89,7 @@ class GreScores:
             yield f"{where}/extractors_judged: there is no grescores/judge to ask"
 
     def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
-        system, file = dataset.systems[name], self.study.places.problems_of_file
+        system, file = dataset.systems[name], self.study.paths.problems_of_file
         row = {each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()}
         first = next(each for each in row if row[each] == row[name])
         if name == GROUND_TRUTH:
@@ -121,9 +121,9 @@ class GreScores:
         """Return the gold file of a data set."""
         chosen = self.datasets[dataset]
         if chosen.gold is not None:
-            return self.study.places.file(chosen.gold.triples)
+            return self.study.paths.file(chosen.gold.triples)
         if chosen.generative is not None:
-            return f"{self.study.places.study}/generative/{chosen.generative}/reference.jsonl"
+            return f"{self.study.paths.study}/generative/{chosen.generative}/reference.jsonl"
         return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
 
     @cached_property
@@ -132,7 +132,7 @@ class GreScores:
         return {dataset: {system.name: system for system in self._systems(dataset)} for dataset in self.datasets}
 
     def _systems(self, dataset: str) -> list[Planned]:
-        chosen, located = self.datasets[dataset], self.study.places.file
+        chosen, located = self.datasets[dataset], self.study.paths.file
         asks = self.config.judge is not None and chosen.judged
         gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {"triples": self.gold(dataset)}
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
@@ -140,10 +140,10 @@ class GreScores:
             files = {kind: located(path) for kind, path in stored(system).items()}
             keys = {"extractor": system.row or name, "setting": system.setting}
             keys |= {} if system.seed is None else {"seed": str(system.seed)}
-            asked = tuple(kind for kind in DETAILS if kind not in files) if system.judge and asks else ()
+            kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and asks else ()
             by = {judge: located(path) for judge, path in system.factualness_by.items()}
             others = tuple(self.judges[1:]) if system.judge and asks else ()
-            found.append(Planned(name, keys, files, asked, others, by))
+            found.append(Planned(name, keys, files, kinds, others, by))
         return found + self._extracted(dataset, asks) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
@@ -157,7 +157,7 @@ class GreScores:
             chosen = models.config.systems[system]
             keys = {"extractor": system, "setting": chosen.setting}
             keys |= {"seed": str(number)} if chosen.samples > 1 else {}
-            files = {"triples": f"{self.study.places.study}/generative/{texts}/{run}/answers.jsonl"}
+            files = {"triples": f"{self.study.paths.study}/generative/{texts}/{run}/answers.jsonl"}
             found.append(Planned(run, keys, files, DETAILS if judge else (), tuple(self.judges[1:]) if judge else ()))
         return found
 
@@ -180,14 +180,14 @@ class GreScores:
             if (*where, testset) == (corpus, "original-nz", "test")
         ]
         judged = self.config.judge is not None and chosen.extractors_judged
-        asked, others = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
-        folder = f"{study.places.study}/predictions"
+        kinds, others = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
+        folder = f"{study.paths.study}/predictions"
         return [
             Planned(
                 path.replace("/", "-"),
                 {**keys, "extractor": name},
                 {"triples": f"{folder}/{path}/test.jsonl"},
-                asked,
+                kinds,
                 others,
             )
             for path, keys, name in rows
@@ -198,9 +198,9 @@ class GreScores:
         own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
         return [self.gold(dataset)] if own else []
 
-    def asked(self, dataset: str) -> dict[str, Planned]:
+    def to_judge(self, dataset: str) -> dict[str, Planned]:
         """Return the systems that judges are asked about, by name."""
-        return {name: system for name, system in self.planned[dataset].items() if system.asked or system.others}
+        return {name: system for name, system in self.planned[dataset].items() if system.judged or system.others}
 
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
         """Return where what a judge says about a system lies."""
@@ -212,8 +212,8 @@ class GreScores:
         return [
             self.judged(dataset, name, self.judges[0], "factualness")
             for dataset in self.datasets
-            for name, system in self.asked(dataset).items()
-            if system.asked and name in shown
+            for name, system in self.to_judge(dataset).items()
+            if system.judged and name in shown
         ]
 
     def spec(self, dataset: str) -> tuple[str, list[str]]:
@@ -230,7 +230,7 @@ class GreScores:
             return files.index(path)
 
         def entry(system: Planned) -> dict[str, Any]:
-            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.asked}
+            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.judged}
             by = {judge: self.judged(dataset, system.name, judge, "factualness") for judge in system.others}
             further = {judge: number(path) for judge, path in {**system.judgements, **by}.items()}
             numbered = {kind: number(path) for kind, path in {**system.files, **judged}.items()}
@@ -249,7 +249,7 @@ class GreScores:
         }
         if chosen.generative is not None:
             # the same sentences with the corpus's own relation names, where those of the gold file are plain
-            spec["original"] = number(f"{self.study.places.study}/generative/{chosen.generative}/texts.jsonl")
+            spec["original"] = number(f"{self.study.paths.study}/generative/{chosen.generative}/texts.jsonl")
         return json.dumps(spec, sort_keys=True), files
 
     # what the jobs are given
@@ -258,8 +258,8 @@ class GreScores:
         """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
         topics, (corpus, _) = self.datasets[dataset].topics, self.corpus_of(dataset)
         if topics is not None and topics.text is not None:
-            return self.study.places.file(topics.text)
-        return self.gold(dataset) if corpus is None else f"{self.study.places.study}/corpora/{corpus}/train.jsonl"
+            return self.study.paths.file(topics.text)
+        return self.gold(dataset) if corpus is None else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
 
     def topic_model(self, dataset: str) -> list[str]:
         """Return the topic model of a data set, if it has one."""
@@ -287,7 +287,7 @@ class GreScores:
         """Return the configuration file of the model that embeds strings, if one does."""
         if self.config.embedder is None or self.embedding_endpoint:
             return []
-        return [f"{self.study.places.model(self.config.embedder.model)}/config.json"]
+        return [f"{self.study.paths.model(self.config.embedder.model)}/config.json"]
 
     def embedding_options(self) -> list[str]:
         """Return the settings of the embedder as command-line options."""

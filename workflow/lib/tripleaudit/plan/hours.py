@@ -26,7 +26,7 @@ class Finished:
     run: Run
     seconds: float
     device: str
-    asked: Mapping[str, Any]
+    given: Mapping[str, Any]
     settings: Mapping[str, Any]
     sentences: int
 
@@ -68,8 +68,8 @@ def finished(results: Path) -> Iterator[Finished]:
 
 def estimate(study: Study) -> list[Hours]:
     """Return one entry for each extractor and classifier of a study, by the results of all studies beside its own."""
-    known = list(finished(Path(study.places.study).parent))
-    own = {each.run: each.asked for each in known if each.study == study.name}
+    known = list(finished(Path(study.paths.study).parent))
+    own = {each.run: each.given for each in known if each.study == study.name}
     gpu = {"auto": True if devices() else None, 0: False, 1: True}[study.typed.gpu]  # None: it may run elsewhere
     entries = []
     for name in [*study.extractors, *study.classifiers]:
@@ -89,7 +89,7 @@ def _extrapolated(
 ) -> tuple[float, str, str]:
     """Return hours, unit and source by finished trainings, the mean over the nearest of them."""
     layers = study.typed.encoder.layers
-    like = [each for each in like if each.asked.get("encoder_layers") == layers] or like
+    like = [each for each in like if each.given.get("encoder_layers") == layers] or like
     like = [each for each in like if each.study == study.name] or like
     like = [each for each in like if each.device == like[0].device]  # one for all, so that hours can be added up
     hours, scaled = 0.0, True

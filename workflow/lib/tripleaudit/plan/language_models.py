@@ -227,12 +227,12 @@ class LanguageModels:
             server = self.config.endpoints.get(system.endpoint)
             longest = system.max_tokens or (server.max_tokens if server is not None else 0)
             if server is not None and server.context is not None and longest >= server.context:
-                told = f"an answer of up to {longest} leaves no room for a text in a context of {server.context}"
-                yield f"{where}/max_tokens: {told}"
+                full = f"an answer of up to {longest} leaves no room for a text in a context of {server.context}"
+                yield f"{where}/max_tokens: {full}"
             strict = server is not None and server.structured == "json_schema" and schema is not None
             if strict and (problem := strict_problem(closed(schema))):
-                told = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
-                yield f"{where}/prompt: {problem} ({told})"
+                why = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
+                yield f"{where}/prompt: {problem} ({why})"
 
     def _problems_of_samples(self, where: str, name: str, system: Extraction) -> Iterator[str]:
         server = self.config.endpoints.get(system.endpoint)
@@ -266,13 +266,13 @@ class LanguageModels:
             if self.config.budget is not None and chosen.api_key_env and not chosen.prices:
                 yield f"{where}: a budget needs 'prices' for every endpoint with a key"
             if server.serve is not None:
-                yield from self.study.places.problems_of_served(f"{where}/serve/source", server.serve.source)
+                yield from self.study.paths.problems_of_served(f"{where}/serve/source", server.serve.source)
 
     def unknown_endpoint(self, where: str, name: str | None) -> Iterator[str]:
         """Yield a sentence about the name of an endpoint that is not defined."""
         yield from unknown(where, "endpoint", name, self.config.endpoints)
 
-    def asked(self) -> list[str]:
+    def queried(self) -> list[str]:
         """Return the endpoints of all systems."""
         return [system.endpoint for system in self.config.systems.values()]
 
@@ -284,13 +284,13 @@ class LanguageModels:
         """Return the training split that a system's examples come from, if it is shown some."""
         corpus = self.config.datasets[dataset].corpus
         return (
-            [f"{self.study.places.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
+            [f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
         )
 
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the files of the models that endpoints serve themselves."""
         servers = [self.config.endpoints[name].serve for name in endpoints if name]
-        return [self.study.places.served(serve.source) for serve in servers if serve is not None]
+        return [self.study.paths.served(serve.source) for serve in servers if serve is not None]
 
     def need_network(self, *endpoints: str | None) -> bool:
         """Whether one of the endpoints is a service elsewhere, not a model that a job serves itself.
@@ -312,11 +312,11 @@ class LanguageModels:
     def texts(self, dataset: str) -> str:
         """Return the split of a corpus that a data set is taken from."""
         texts = self.config.datasets[dataset]
-        return f"{self.study.places.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
+        return f"{self.study.paths.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
 
     def files(self) -> list[str]:
         """Return the reports of all extractions."""
-        folder = f"{self.study.places.study}/generative"
+        folder = f"{self.study.paths.study}/generative"
         return [f"{folder}/{dataset}/{system}/report.json" for dataset, system in self.extractions]
 
     def missing_keys(self, endpoints: Iterable[str] | None = None) -> list[str]:
@@ -325,7 +325,7 @@ class LanguageModels:
         Args:
             endpoints: names; by default those of the section's systems.
         """
-        used = self.asked() if endpoints is None else endpoints
+        used = self.queried() if endpoints is None else endpoints
         return sorted(name for name in self._key_names(used) if not is_set(name))
 
     def keys_present(self) -> list[str]:

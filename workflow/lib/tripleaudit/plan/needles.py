@@ -88,7 +88,6 @@ class _Own(Section):
     tokenizer: str | None = None
     """A tokenizer.json that counts tokens; null takes the usage that the server reports."""
     triples: NeedleTriples | None = None
-    """MINEA of triples, sentences with known triples infused into documents; null leaves it out."""
 
 
 class Needles(NeedleSettings, _Own):
@@ -102,7 +101,7 @@ class NeedleStudies:
     def __init__(self, study: "Study", config: Any):
         self.study, self.config = study, config
         self.section: dict[str, Any] = config.full()
-        self.folder = f"{study.places.study}/needles"
+        self.folder = f"{study.paths.study}/needles"
 
     @property
     def models(self) -> list[str]:
@@ -145,10 +144,10 @@ class NeedleStudies:
             yield from self._problems_of_triples(self.triples)
 
     def _problems_of_endpoints(self) -> Iterator[str]:
-        asked = [("models", name) for name in self.models]
-        asked += [("triples/models", name) for name in self.triple_models if name not in self.models]
-        asked += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
-        for key, name in asked:
+        named = [("models", name) for name in self.models]
+        named += [("triples/models", name) for name in self.triple_models if name not in self.models]
+        named += [(key, getattr(self.config, key)) for key in ("generator", "judge")]
+        for key, name in named:
             if name != SAME:
                 yield from self.study.language_models.unknown_endpoint(f"needles/{key}", name)
         endpoints = self.study.language_models.config.endpoints
@@ -176,7 +175,7 @@ class NeedleStudies:
         yield from self._problems_of_files("triples/text", triples.text or [])
 
     def _problems_of_files(self, key: str, paths: list[str]) -> Iterator[str]:
-        missing = [each for path in paths for each in self.study.places.problems_of_file(f"needles/{key}", path)]
+        missing = [each for path in paths for each in self.study.paths.problems_of_file(f"needles/{key}", path)]
         yield from missing
         try:
             documents = [] if missing else self._documents(paths, None)
@@ -187,7 +186,7 @@ class NeedleStudies:
             yield from refused(f"needles/{key}", read_document, path)
 
     def _documents(self, paths: list[str], limit: int | None) -> list[str]:
-        return list(map(str, document_files([self.study.places.file(path) for path in paths], limit)))
+        return list(map(str, document_files([self.study.paths.file(path) for path in paths], limit)))
 
     def documents(self) -> list[str]:
         """Return the text files that needles are put into."""
@@ -278,7 +277,7 @@ class NeedleStudies:
 
     def trainings(self, table: str) -> list[str]:
         """Return the facts of the trainings behind a table's rows."""
-        return [f"{self.study.places.study}/trainings.json"] if table == "triple-needles" and self.triple_runs else []
+        return [f"{self.study.paths.study}/trainings.json"] if table == "triple-needles" and self.triple_runs else []
 
     def infused(self) -> list[str]:
         """Return the predictions about infused triples: of the first seed of every run, of models, and of systems."""

@@ -21,12 +21,12 @@ class Probe:
     @cached_property
     def runs(self) -> list[tuple[str, str]]:
         """``(corpus, system)`` of every language model that is shown the first halves of test sentences."""
-        asked = [name for name in self.systems.kinds if self.systems.given[name].completion]
-        return [(corpus, name) for corpus in self.study.corpora for name in asked]
+        probed = [name for name in self.systems.kinds if self.systems.given[name].completion]
+        return [(corpus, name) for corpus in self.study.corpora for name in probed]
 
     def path(self, corpus: str, name: str) -> str:
         """Return where the outcome of the completion probe lies."""
-        return f"{self.study.places.study}/completion/{corpus}/{name}.json"
+        return f"{self.study.paths.study}/completion/{corpus}/{name}.json"
 
     def keys(self, corpus: str, name: str) -> dict[str, str]:
         """Return the keys of an outcome as the scores file names them."""

@@ -38,8 +38,8 @@ def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iter
     for other in set(keys) - {rule}:
         for key in keys[other]:
             if getattr(section, key) is not None:
-                told = {"key": key, "other": other, "rule": rule}
-                raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", told)
+                found = {"key": key, "other": other, "rule": rule}
+                raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found)
 
 
 class Rearranged(Section):
@@ -132,13 +132,11 @@ class _Protocols(Section):
     """How training and test sets are made from a corpus; `original` always belongs to a study."""
 
     original: Annotated[Original, OrEmpty] = Original()
-    """The split as it is; `train: false` trains nothing on it."""
     rearranged: Annotated[Rearranged, OrEmpty] = Rearranged()
     """Sentences with the rarest triples go to the test side (rte-generalization 3.1)."""
     augmented: Annotated[Augmented, OrEmpty] = Augmented()
     """Test entities are replaced by likely words (rte-generalization 3.3); trained on the original."""
     unseen_relations: Annotated[UnseenRelations, OrEmpty] = UnseenRelations()
-    """Relations are held out of training and asked for at test, of systems that read their names."""
 
 
 class Added(Section):

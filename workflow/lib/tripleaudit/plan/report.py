@@ -46,24 +46,24 @@ class Report:
     """What the study's results are shown as.
 
     Args:
-        asked: section ``tables``; None for all that the study can fill.
+        chosen: section ``tables``; None for all that the study can fill.
     """
 
-    def __init__(self, study: "Study", asked: dict[str, Table] | None):
+    def __init__(self, study: "Study", chosen: dict[str, Table] | None):
         self.study = study
-        self.asked: dict[str, dict[str, Any]] | None = None
-        if asked is not None:
-            given = {name: table.given().items() for name, table in asked.items()}
-            self.asked = {
+        self.chosen: dict[str, dict[str, Any]] | None = None
+        if chosen is not None:
+            given = {name: table.given().items() for name, table in chosen.items()}
+            self.chosen = {
                 name: {key: value for key, value in said if value is not None} for name, said in given.items()
             }
 
     def problems(self) -> Iterator[str]:
         """Yield a sentence for each table that the study cannot fill."""
         if isinstance(self.study.typed.double, str):
-            yield from self.study.places.problems_of_file("double", self.study.typed.double)
+            yield from self.study.paths.problems_of_file("double", self.study.typed.double)
         possible = self.possible
-        for name, options in (self.asked or {}).items():
+        for name, options in (self.chosen or {}).items():
             if name not in TABLES:
                 yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
             elif name not in possible:
@@ -89,21 +89,21 @@ class Report:
 
     def tables(self, *needs: str) -> dict[str, dict[str, Any]]:
         """Return the tables to make, with their options; with ``needs``, those that are made from such files."""
-        asked = dict.fromkeys(self.possible, {}) if self.asked is None else self.asked
-        return {name: of for name, of in asked.items() if not needs or TABLES[name].needs in needs}
+        chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
+        return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
 
     def options(self, name: str) -> str:
         """Return the options of one table as canonical JSON."""
-        return json.dumps((self.asked or {}).get(name, {}), sort_keys=True)
+        return json.dumps((self.chosen or {}).get(name, {}), sort_keys=True)
 
     def plot_options(self, plot: str) -> str:
         """Return the options of a plot as canonical JSON: the matching rule of the table that it draws."""
-        given = (self.asked or {}).get(DRAWN.get(plot, plot), {})
+        given = (self.chosen or {}).get(DRAWN.get(plot, plot), {})
         return json.dumps({key: value for key, value in given.items() if key == "matching"})
 
     def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one table is made from, by the command's options; tables about data need no training."""
-        study, folder, name = self.study, self.study.places.study, wildcards.table
+        study, folder, name = self.study, self.study.paths.study, wildcards.table
         needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
         found = {
             "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
@@ -120,20 +120,20 @@ class Report:
     def _facts_for(self, needs: str) -> list[str]:
         if needs in ("runs", "scores"):
             return self.runs()
-        return {"gre": self._asked, "completion": self.study.systems.probe.files}.get(needs, list)()
+        return {"gre": self._facts_of_gre, "completion": self.study.systems.probe.files}.get(needs, list)()
 
-    def _asked(self) -> list[str]:
+    def _facts_of_gre(self) -> list[str]:
         """Return the facts of systems and of trainings, where data sets with GREScores have some of them."""
         planned = [each for systems in self.study.grescores.planned.values() for each in systems.values()]
         settings = {each.keys["setting"] for each in planned}
-        folder, found = self.study.places.study, []
+        folder, found = self.study.paths.study, []
         if self.trainings and settings & {SYSTEM, TRAINED}:
             found.append(f"{folder}/trainings.json")
         return found + ([f"{folder}/systems.json"] if SYSTEM in settings else [])
 
     def runs(self) -> list[str]:
         """Return the facts of trainings, and of systems that need none."""
-        folder, study = self.study.places.study, self.study
+        folder, study = self.study.paths.study, self.study
         trained = [f"{folder}/trainings.json"] if self.trainings else []
         return trained + ([f"{folder}/systems.json"] if study.compared else [])
 
@@ -142,7 +142,7 @@ class Report:
         """Provenances of all trainings: those of the study, and those behind stored predictions."""
         own = [*self.study.runs, *self.study.classifier_runs]
         stored = [path for path, _ in self.study.systems.trainings()]
-        return [f"{self.study.places.study}/models/{run.path}/provenance.json" for run in own] + stored
+        return [f"{self.study.paths.study}/models/{run.path}/provenance.json" for run in own] + stored
 
     @cached_property
     def training_keys(self) -> list[dict[str, Any]]:
@@ -159,12 +159,12 @@ class Report:
     def earlier(self) -> list[str]:
         """The facts of trainings of an earlier study that has doubled them."""
         double = self.study.typed.double
-        return [self.study.places.file(double)] if isinstance(double, str) else []
+        return [self.study.paths.file(double)] if isinstance(double, str) else []
 
     def audits(self) -> list[str]:
         """Return one audit of each corpus and protocol."""
         return [
-            f"{self.study.places.study}/audits/{corpus}/{protocol}.json"
+            f"{self.study.paths.study}/audits/{corpus}/{protocol}.json"
             for corpus in self.study.corpora
             for protocol in self.study.protocols
         ]
@@ -187,13 +187,13 @@ class Report:
 
     def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one plot is made from."""
-        study, plot, folder = self.study, wildcards.plot, self.study.places.study
+        study, plot, folder = self.study, wildcards.plot, self.study.paths.study
         scores: list[str] = []
         runs: list[str] = []
         if plot in WITH_SCORES:
             scores, runs = [f"{folder}/scores.csv"], self.runs()
         elif plot == "gre-scores":
-            scores, runs = [f"{folder}/gre/scores.csv"], self._asked()
+            scores, runs = [f"{folder}/gre/scores.csv"], self._facts_of_gre()
         elif plot == LENGTH_TABLE:
             scores = [f"{folder}/needles/scores.csv"]
         elif plot == "zcc-curves":
@@ -210,7 +210,7 @@ class Report:
         }
 
     def _of(self, runs: "Iterable[Run]", pattern: str) -> list[str]:
-        return [f"{self.study.places.study}/{pattern.format(run.path)}" for run in runs]
+        return [f"{self.study.paths.study}/{pattern.format(run.path)}" for run in runs]
 
     # the report
 
@@ -221,11 +221,11 @@ class Report:
 
     def files(self) -> list[str]:
         """Return all tables of the study, as the report embeds them."""
-        return [f"{self.study.places.study}/tables/{name}.json" for name in self.tables()]
+        return [f"{self.study.paths.study}/tables/{name}.json" for name in self.tables()]
 
     def inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
         """Return the files of :class:`tripleaudit.report.study_files.ReportFiles`."""
-        study, folder = self.study, self.study.places.study
+        study, folder = self.study, self.study.paths.study
         every = [*study.runs, *study.classifier_runs]
         extractions = [f"{folder}/generative/{texts}/{run}" for texts, run in study.language_models.extractions]
         return {
@@ -244,8 +244,8 @@ class Report:
 
     def beside(self) -> list[str]:
         """Return what the report finds by these files: sentences and predictions of rows and of answers."""
-        folder, extractions = f"{self.study.places.study}/generative", self.study.language_models.extractions
-        rows = [f"{self.study.places.study}/scores/{row.path}.provenance.json" for row in self.browsed]
+        folder, extractions = f"{self.study.paths.study}/generative", self.study.language_models.extractions
+        rows = [f"{self.study.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed]
         rows += [path for row in self.browsed for path in (row.predictions, row.gold, row.decisions) if path]
         said = [f"{folder}/{texts}/{run}/predictions.jsonl" for texts, run in extractions]
         said += [path.replace("factualness.json", "granularity.json") for path in self.study.grescores.verdicts()]

@@ -79,7 +79,7 @@ def plan(study: Study) -> dict[str, Any]:
         "jobs": jobs,
         "total": asdict(sum(counted, Estimate())),
         "unknown": [*dict.fromkeys(one for one in found if isinstance(one, str))],
-        "missing_keys": models.missing_keys([*models.asked(), *(job["endpoint"] for job in jobs)]),
+        "missing_keys": models.missing_keys([*models.queried(), *(job["endpoint"] for job in jobs)]),
         "budget": models.config.budget,
         "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
     }
@@ -115,7 +115,7 @@ def _extraction(study: Study, clients: Clients) -> Found:
     """What the systems of the section would be asked; a row for those that cannot be counted, too."""
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
-        system, made = section["systems"][name], f"{study.places.study}/generative/{dataset}"
+        system, made = section["systems"][name], f"{study.paths.study}/generative/{dataset}"
         done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(models.identity(dataset, name))
         texts, train = f"{made}/texts.jsonl", models.examples(dataset, name)
         figures = Estimate()
@@ -133,7 +133,7 @@ def _extraction(study: Study, clients: Clients) -> Found:
 def _length(study: Study, endpoint: str) -> float | None:
     """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
     tokens = answers = 0
-    for path in Path(study.places.study, "generative").glob("*/*/report.json"):
+    for path in Path(study.paths.study, "generative").glob("*/*/report.json"):
         if study.language_models.section["systems"].get(path.parent.name, {}).get("endpoint") == endpoint:
             report = read_json(path)
             if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
@@ -146,24 +146,24 @@ def _systems(study: Study, clients: Clients) -> Found:
     systems, needles = study.systems, study.needles
     shown = needles.triples.corpus if needles.triples else ""
     infused = [(shown, "original-nz", name, INFUSED) for name in needles.triple_systems]
-    asked: list[Any] = []
+    jobs: list[Any] = []
     for corpus, trainset, name, testset in [*systems.predicted, *infused]:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
             report, ask = systems.report(corpus, trainset, name, testset), partial(to_ask, tell=systems.tells(job))
-            asked.append((job, about, report, systems.inputs(job), ("test", "train"), ask, task_of))
+            jobs.append((job, about, report, systems.inputs(job), ("test", "train"), ask, task_of))
     for corpus, name in systems.probe.runs:
         job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)
         made, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
-        asked.append((job, "hidden halves", report, made, ("test", "augmented", "train"), to_complete, completion_task))
-    for job, about, report, made, roles, ask, task in asked:
+        jobs.append((job, "hidden halves", report, made, ("test", "augmented", "train"), to_complete, completion_task))
+    for job, about, report, made, roles, ask, task in jobs:
         name, files = job.extractor, {role: made[role] for role in roles}
         if not all(map(isfile, files.values())):
             yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
             continue
-        told = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-        found = ask(name, systems.settings(name), job=told, **files)
+        given = json.loads(systems.job(job.corpus, name, 1, job.trainset))
+        found = ask(name, systems.settings(name), job=given, **files)
         query = next(one for one in found if isinstance(one, Query))
         endpoint = systems.given[name].endpoint or ""
         figures = _counted(clients(endpoint), task(query), query.sentences)
@@ -180,8 +180,8 @@ def _judging(study: Study, clients: Clients) -> Found:
         "factualness": (load_prompt(judge.factualness_prompt), FACTUALNESS.requests),
         "granularity": (load_prompt(judge.granularity_prompt), GRANULARITY.requests),
     }
-    asked = [(dataset, system) for dataset in gre.datasets for system in gre.asked(dataset).values()]
-    for (dataset, system), name in product(asked, gre.judges):
+    judged = [(dataset, system) for dataset in gre.datasets for system in gre.to_judge(dataset).values()]
+    for (dataset, system), name in product(judged, gre.judges):
         kinds, triples, figures = system.kinds(name), system.files["triples"], Estimate()
         known, client = _known(gre.judged(dataset, system.name, name, "report")), clients(name)
         by = {kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]} for kind in kinds}
@@ -240,8 +240,8 @@ def _needles(study: Study, clients: Clients) -> Found:
                 counter = counters(config.tokenizer and shipped(config.tokenizer))
                 inventing = clients(generator) if generator else None
                 stages = rehearse(corpus or documents, own, client, counter, inventing, judging)
-        asked = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
-        for stage, name in asked.items():
+        endpoints = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
+        for stage, name in endpoints.items():
             if name is not None and stage in stages:
                 yield _row("needles", f"{run} ({stage})", name, done, stages[stage])
 

@@ -55,7 +55,7 @@ class Scored:
 
 def scored(study: "Study") -> Iterator[Scored]:
     """Yield every row of the scores file, in its order."""
-    folder = f"{study.places.study}/predictions"
+    folder = f"{study.paths.study}/predictions"
     gold_wz = {corpus: study.set_file(corpus, "original", "wz", "test") for corpus in study.corpora}
     seen_nz = {corpus: study.set_file(corpus, "original", "nz", "train") for corpus in study.corpora}
 

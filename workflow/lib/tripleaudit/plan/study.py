@@ -16,7 +16,7 @@ from tripleaudit.plan.corpora import Corpora
 from tripleaudit.plan.grescores import GreScores
 from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.needles import NeedleStudies
-from tripleaudit.plan.places import Places
+from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.report import Report
 from tripleaudit.plan.scored import Scored, scored
 from tripleaudit.plan.systems import Systems
@@ -62,7 +62,7 @@ class Study:
     Attributes:
         config: the configuration with its defaults, as JSON values.
         data, trainings, systems, language_models, grescores, needles, collections, report: the plan of each section.
-        places: where the files lie that the configuration names.
+        paths: where the files lie that the configuration names.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Study:
         typed, self.given, found, gone = parsed(given)
         self.typed = typed
         self.name: str = typed.study
-        self.places = Places(study or f"results/{self.name}", downloads, typed.raw_root)
+        self.paths = StudyPaths(study or f"results/{self.name}", downloads, typed.raw_root)
         self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in typed.settings]
         self.seeds: list[int] = typed.seeds
         self.systems = Systems(self, typed.systems)
@@ -145,7 +145,7 @@ class Study:
         if self.classifiers and "wz" not in self.settings:
             yield "zcc: a zero-cardinality classifier needs sentences without triples; add wz to settings"
         encoder = self.typed.encoder
-        yield from self.places.problems_of_model("encoder/model", encoder.model, encoder.layers)
+        yield from self.paths.problems_of_model("encoder/model", encoder.model, encoder.layers)
         sections = (self.data, self.trainings, self.systems, self.language_models, self.grescores, self.needles)
         for section in (*sections, self.collections):
             yield from section.problems()
@@ -158,7 +158,7 @@ class Study:
         full["training"] = self.trainings.shared
         full["extractors"] = {name: self.trainings.sections[name] for name in self.extractors}
         full["zcc"] = {name.removeprefix(CLASSIFIER): self.trainings.sections[name] for name in self.classifiers}
-        full["tables"] = self.report.asked
+        full["tables"] = self.report.chosen
         full["scoring"] = {key: value for key, value in full["scoring"].items() if value is not None}
         return full
 
@@ -178,7 +178,7 @@ class Study:
 
     def encoder_file(self, wildcards: Any) -> str:
         """Return the configuration file of a corpus's encoder."""
-        return f"{self.places.model(self.encoder(wildcards.corpus))}/config.json"
+        return f"{self.paths.model(self.encoder(wildcards.corpus))}/config.json"
 
     def cutting_encoder(self, wildcards: Any) -> list[str]:
         """Return the file of :meth:`encoder_file` where a training of the study would cut sentences with it."""
@@ -293,7 +293,7 @@ class Study:
 
     def set_file(self, corpus: str, protocol: str, setting: str, split: str) -> str:
         """Return one split of the sets of a protocol."""
-        return f"{self.places.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
+        return f"{self.paths.study}/protocols/{corpus}/{protocol}/{setting}/{split}.jsonl"
 
     def protocol_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the original nz splits, from which protocols make theirs, or a protocol's published sets."""
@@ -303,7 +303,7 @@ class Study:
             if protocol in self.data.tests_only:
                 found["original"] = found["test"]
             for split in ("test",) if protocol in self.data.tests_only else ("train", "valid", "test"):
-                found[split] = f"{self.places.study}/published/{corpus}/{protocol}/{split}.jsonl"
+                found[split] = f"{self.paths.study}/published/{corpus}/{protocol}/{split}.jsonl"
         return found
 
     def trainset_files(self, wildcards: Any) -> dict[str, str]:
@@ -356,7 +356,7 @@ class Study:
             "test": self.set_file(corpus, protocol, "nz", "test"),
             "zero": [self.set_file(corpus, protocol, "wz", split) for split in ("train", "valid", "test") if with_zero],
             "counts": [
-                f"{self.places.study}/corpora/{corpus}/{split}.counts.json"
+                f"{self.paths.study}/corpora/{corpus}/{split}.counts.json"
                 for split in ("train", "valid", "test")
                 if protocol == "original"
             ],
@@ -374,7 +374,7 @@ class Study:
 
     def score_files(self, kind: str = "scores") -> list[str]:
         """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""
-        return [f"{self.places.study}/{kind}/{path}.csv" for path in self.scored]
+        return [f"{self.paths.study}/{kind}/{path}.csv" for path in self.scored]
 
     # what tables ask (:class:`tripleaudit.descriptors.TableSpec`)
 

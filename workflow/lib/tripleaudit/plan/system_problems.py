@@ -64,7 +64,7 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
     if given.get("relations") is True and "relations" not in kind.options:
         yield f"{where}/relations: a system by '{kind.name}' cannot be told relations; expected a map of names"
     if isinstance(file := given.get("relations"), str):
-        yield from refused(f"{where}/relations", load_map, study.places.file(file))
+        yield from refused(f"{where}/relations", load_map, study.paths.file(file))
     yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))
     for protocol in systems.given[name].protocols or ():
         yield from _absent(f"{where}/protocols", "protocol", protocol, study.protocols)
@@ -84,8 +84,8 @@ def _problems_of_endpoint(systems: "Systems", where: str, settings: Mapping[str,
     for corpus in study.corpora:
         has = study.data.sizes(corpus).get("train", settings["examples"])
         if settings["examples"] > has:
-            told = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
-            yield f"{where}/examples: {told}"
+            more = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
+            yield f"{where}/examples: {more}"
     if settings["completion"] and PROBED not in study.protocols:
         yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
 
@@ -102,7 +102,7 @@ def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[s
             for path in sorted({path for path in files if files.count(path) > 1}):
                 yield f"{where}/predictions/{corpus}: {path}: the same file twice; expected it once"
             for path in files:
-                yield from systems.study.places.problems_of_file(f"{where}/predictions", path)
+                yield from systems.study.paths.problems_of_file(f"{where}/predictions", path)
     for corpus, path in systems.training(name).items():
         yield from _absent(f"{where}/training", "corpus", corpus, corpora)
         if corpus in corpora:
@@ -110,8 +110,8 @@ def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[s
 
 
 def _problems_of_training(systems: "Systems", where: str, path: str) -> Iterator[str]:
-    file = systems.study.places.file(path)
-    yield from (missing := list(systems.study.places.problems_of_file(where, path)))
+    file = systems.study.paths.file(path)
+    yield from (missing := list(systems.study.paths.problems_of_file(where, path)))
     if not missing:
         found = list(refused(where, training_fact, file, {}))
         yield from found or refused(where, check_stored, file)

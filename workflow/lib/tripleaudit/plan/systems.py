@@ -71,7 +71,7 @@ class Systems:
         """Return the formats that stored outputs are read in, all where that is not known; none of rows with ids."""
         given = self.given[name]
         files = [path for by_protocol in self.stored(name).values() for paths in by_protocol.values() for path in paths]
-        files = list(map(self.study.places.file, files))
+        files = list(map(self.study.paths.file, files))
         with contextlib.suppress(UserError):  # it is not there yet
             if not (given.format or given.columns) and all(without_texts(path, ids=True) for path in files):
                 return []
@@ -87,7 +87,7 @@ class Systems:
     def trainings(self) -> list[tuple[str, dict[str, Any]]]:
         """Return ``(provenance, keys)`` of the trainings behind stored predictions, one for each row."""
         return [
-            (self.study.places.file(self.training(name)[corpus]), self.study.keys(corpus, name))
+            (self.study.paths.file(self.training(name)[corpus]), self.study.keys(corpus, name))
             for corpus, trainset, name in self.runs
             if trainset == "original-nz" and corpus in self.training(name)
         ]
@@ -103,7 +103,7 @@ class Systems:
         found = {key: full[key] for key in dict.fromkeys((kind.name, *kind.options, *FOR_ALL))}
         if isinstance(file := found["relations"], str):
             with contextlib.suppress(UserError):  # which is a problem of the study
-                found["relations"] = load_map(self.study.places.file(file))
+                found["relations"] = load_map(self.study.paths.file(file))
         return found
 
     # what runs
@@ -125,20 +125,20 @@ class Systems:
 
     def testsets(self, corpus: str, trainset: str, name: str) -> list[tuple[str, str]]:
         """Return the ``(test set, testing setting)`` pairs that a system is scored on."""
-        own, asked = trainset.removesuffix("-nz"), self.given[name].protocols
+        own, chosen = trainset.removesuffix("-nz"), self.given[name].protocols
         tested = self.stored(name).get(corpus, {}) if self.kinds[name].name == "predictions" else self.study.protocols
         return [
             (test, testing)
             for test, testing in self.study.testsets(trainset)
-            if (set_ := own if test == "test" else test) in tested and (asked is None or set_ in asked)
+            if (set_ := own if test == "test" else test) in tested and (chosen is None or set_ in chosen)
             if not self.study.data.asks_to_tell(set_) or self.can_be_told(name)
         ]
 
     def can_be_told(self, name: str) -> bool:
         """Whether a system reads the names of relations that it is asked for; of stored outputs that is assumed."""
         kind, settings = self.kinds[name], self.given[name]
-        told = settings.relations is True or (kind.name == "endpoint" and settings.setting != "open")
-        return kind.name == "predictions" or (kind.told and told)
+        reads = settings.relations is True or (kind.name == "endpoint" and settings.setting != "open")
+        return kind.name == "predictions" or (kind.told and reads)
 
     @cached_property
     def predicted(self) -> list[tuple[str, str, str, str]]:
@@ -152,7 +152,7 @@ class Systems:
 
     def path(self, corpus: str, trainset: str, name: str, testset: str = "test") -> str:
         """Return where a prediction file lies, without its ending; the report lies beside it."""
-        return f"{self.study.places.study}/predictions/{corpus}/{trainset}/{name}/{testset}"
+        return f"{self.study.paths.study}/predictions/{corpus}/{trainset}/{name}/{testset}"
 
     def report(self, corpus: str, trainset: str, name: str, testset: str) -> str:
         """Return where the report on a prediction file lies."""
@@ -171,7 +171,7 @@ class Systems:
         """Prediction file -> keys, of trainings and baselines that are compared with systems in what they take."""
         study = self.study
         runs = [run for run in study.runs if run.protocol == "original" and run.noise == "none"]
-        trained = {f"{study.places.study}/predictions/{run.path}/test.jsonl": study.run_keys(run) for run in runs}
+        trained = {f"{study.paths.study}/predictions/{run.path}/test.jsonl": study.run_keys(run) for run in runs}
         return trained | {
             f"{self.path(corpus, trainset, name)}.jsonl": study.keys(corpus, name)
             for corpus, trainset, name in study.baseline_runs
@@ -203,7 +203,7 @@ class Systems:
                 wildcards.corpus, protocol if study.data.asks_to_tell(protocol) else "original", "nz", "train"
             ),
             "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
-            "files": [study.places.file(path) for path in self.files(wildcards)],
+            "files": [study.paths.file(path) for path in self.files(wildcards)],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
 

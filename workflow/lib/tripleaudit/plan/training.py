@@ -163,9 +163,9 @@ class Trainings:
 
     def _problems_of_preset(self, name: str) -> Iterator[str]:
         where, known = self._where(name), presets(name)
-        asked = self.sections[name].get("preset")
-        by_corpus = asked if isinstance(asked, dict) else {}
-        for preset in dict.fromkeys(by_corpus.values() if by_corpus else [asked]):
+        chosen = self.sections[name].get("preset")
+        by_corpus = chosen if isinstance(chosen, dict) else {}
+        for preset in dict.fromkeys(by_corpus.values() if by_corpus else [chosen]):
             yield from unknown(f"{where}/preset", "preset", preset, known)
         for corpus in by_corpus:
             if corpus not in self.study.corpora:

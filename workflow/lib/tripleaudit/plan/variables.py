@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ENDPOINT, SYSTEM = "generative/endpoints/", "systems/"
 
-ASKED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
+QUERIED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "generate": lambda study, job: [study.language_models.endpoint_of(job.system)],
     "judge_triples": lambda study, job: [job.judge],
     "score_triples": lambda study, job: [study.grescores.embedding_endpoint],
@@ -23,7 +23,7 @@ ASKED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "extract_triple_needles": lambda study, job: [job.lm],
 }
 """Rule -> the endpoints that a job of it asks, given its wildcards."""
-ASKING: Mapping[str, Callable[[Any, Any], str | None]] = {
+ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
     **dict.fromkeys(("predict_system", "ask_system", "complete_halves"), lambda study, job: job.extractor),
     "extract_collection": lambda study, job: study.collections.system(job.collection),
 }
@@ -58,8 +58,8 @@ def to_set(study: "Study") -> str:
     for name, place in variables(study):
         if not is_set(name):
             places.setdefault(name, []).append(place)
-    told = ", ".join(f"{name} ({', '.join(found)})" for name, found in sorted(places.items()))
-    return f"environment variables to set first: {told}" if told else ""
+    listed = ", ".join(f"{name} ({', '.join(found)})" for name, found in sorted(places.items()))
+    return f"environment variables to set first: {listed}" if listed else ""
 
 
 def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str | Path) -> Iterator[str]:
@@ -75,17 +75,17 @@ def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str |
     Raises:
         UserError: a job needs one in any case.
     """
-    asked: set[str] = set()
+    parts: set[str] = set()
     for rule, job in jobs:
-        if system := ASKING[rule](study, job) if rule in ASKING else None:
-            asked.add(f"{SYSTEM}{system}/")
-            asked.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
-        asked.update(f"{ENDPOINT}{name}/" for name in (ASKED[rule](study, job) if rule in ASKED else ()))
-    missing = [(name, place) for name, place in variables(study) if not is_set(name) and place.startswith(tuple(asked))]
+        if system := ANSWERING[rule](study, job) if rule in ANSWERING else None:
+            parts.add(f"{SYSTEM}{system}/")
+            parts.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
+        parts.update(f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ()))
+    missing = [(name, place) for name, place in variables(study) if not is_set(name) and place.startswith(tuple(parts))]
     stored = Cache(cache).has_any()
     wanted = [(name, place) for name, place in missing if place.startswith(SYSTEM) or not stored]
     if wanted:
-        told = (f"- {place}: the environment variable {name} is not set" for name, place in wanted)
-        raise UserError("\n".join(["Jobs of this run would find no key:", *told]))
+        lines = (f"- {place}: the environment variable {name} is not set" for name, place in wanted)
+        raise UserError("\n".join(["Jobs of this run would find no key:", *lines]))
     for name, place in missing:
         yield f"{place}: the environment variable {name} is not set; only answers that are stored can be used"

@@ -1,6 +1,5 @@
 """What a report is made from, listed by the workflow or found in the folder of a finished study."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -197,15 +196,3 @@ def _browsed(counts: Sequence[Path]) -> list[Path]:
         rank = (-int(keys.get("seed") or 0), keys.get("testing", ""))
         found[run] = max(found.get(run, (rank, path)), (rank, path))
     return [path for _, (_, path) in sorted(found.items())]
-
-
-def facts_from_json(text: str) -> StudyFacts:
-    """Read the facts of a study from a JSON object with the fields of :class:`StudyFacts`.
-
-    Raises:
-        UserError: not JSON, or an unknown field.
-    """
-    try:
-        return StudyFacts(**json.loads(text))
-    except (TypeError, json.JSONDecodeError) as error:
-        raise UserError(f"facts of the study: {error}") from error

@@ -86,7 +86,7 @@ def answer(table: Table, inputs: TableInputs) -> str:
 
 SPEC = TableSpec(
     name="gre-correlations",
-    order=24,
+    order=23.5,
     build=build,
     needs="gre",
     possible=lambda study: bool(study.gre_levels),

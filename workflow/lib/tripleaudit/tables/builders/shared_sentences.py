@@ -63,7 +63,7 @@ def answer(table: Table, inputs: TableInputs) -> str:
 
 LEAKAGE = TableSpec(
     name="leakage",
-    order=34,
+    order=35,
     build=leakage,
     needs="audits",
     possible=lambda study: bool(study.corpora),

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
@@ -77,9 +78,15 @@ def _trained_on(trainset: str) -> str:
 
 
 def benchmarks_of(predictions: Sequence[str | Path]) -> list[Path]:
-    """Return the benchmark files that a study has beside ``<study>/predictions/<run>/test.jsonl``; some may be lost."""
+    """Return the benchmark files that a study has next to ``<study>/predictions/<run>/test.jsonl``; some may be lost.
+
+    Raises:
+        UserError: a path is no such one.
+    """
     found = []
     for path in map(Path, predictions):
+        if len(path.parents) < 7:
+            raise UserError(f"{path}: expected a study's predictions, <study>/predictions/<run>/test.jsonl")
         study, run = path.parents[6], Path(*path.parent.parts[-5:])
         for job in ("train", "predict"):
             benchmark = study / "benchmarks" / job / run.with_suffix(".jsonl")

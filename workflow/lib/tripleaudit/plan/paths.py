@@ -10,7 +10,7 @@ from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
 
 
-class Places:
+class StudyPaths:
     """The folders of a study.
 
     Args:
