@@ -241,7 +241,7 @@ def test_an_attempt_that_never_reached_the_service_costs_nothing(tmp_path):
 
 def test_cached_prompt_tokens_have_their_own_price(tmp_path):
     reply = Reply("x", prompt_tokens=100, completion_tokens=10, cached_tokens=80)
-    with FakeEndpoint(reply) as fake, Client(endpoint(fake, prices=Prices(1, 2, 0.1)), tmp_path) as client:
+    with FakeEndpoint(reply) as fake, Client(endpoint(fake, prices=Prices(1, 2, cached_input=0.1)), tmp_path) as client:
         (answer,) = client.complete_all(requests(1))
     assert answer.cost == pytest.approx((20 * 1 + 80 * 0.1 + 10 * 2) / 1e6)
 

@@ -4,15 +4,15 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Any, Literal, TypeGuard
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import CLOSED, Count, Number, row_of
+from tripleaudit.fields import Count, NotNegative, Number, Positive, Processes, Section, Temperature, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
@@ -23,80 +23,111 @@ UNHEARD_OF = 10  # times the tokens that a request can have: no server adds so m
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """An OpenAI-compatible server, the model asked for there, and how to ask.
+class Serve(Section):
+    """A local model that the job serves itself, with llama.cpp."""
 
-    Attributes:
-        base_url: the address up to and including ``/v1``; None for a local model that the job itself serves.
-        model: the model's name; part of the cache key, so answers of two models never mix.
-        name: what this endpoint is called in the configuration (messages only).
-        api_key_env: *name* of the environment variable that holds the key; None sends no key.
-        timeout: seconds for one attempt, from sending to the last byte of the answer.
-        max_retries: further attempts after a failure that may pass (408, 409, 429, 5xx, connection, time-out).
-        concurrency: most requests in flight at any moment.
-        structured: ``json_schema`` sends the request's schema, ``auto`` does so until the server rejects it,
-            ``off`` never does.
-        prices: money per million tokens; without prices nothing is charged to a budget.
-        temperature, max_tokens, seed, top_p: sampling defaults of all requests; None leaves the field out.
-        reasoning_effort: how long a reasoning model thinks, as the server names it; None leaves the field out.
-        reasoning_tokens: tokens added to every limit where the model reasons; None for :data:`THOUGHT`.
-        token_field: which field limits an answer; ``auto`` learns it from the server's errors.
-        extra: further fields of the request body, as the server defines them.
-        headers, query: further headers and query parameters of every request; a value ``env:NAME`` is read from the
-            environment variable NAME.
-        requests_per_minute, tokens_per_minute: limits over all jobs that share a cache; None for no limit.
-        batch: send requests as batches, where the server offers them.
-        context: how many tokens prompt and answer may have together, where the caller must know it.
-        backoff, max_backoff: seconds before the first retry (doubled each time, with jitter) and the longest wait.
-        serve: where a local model comes from (see :mod:`tripleaudit.llm.llama`); None for a remote one.
+    source: str
+    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
+
+
+class Server(Section):
+    """Where a language model answers."""
+
+    base_url: str | None = None
+    """Address up to and including /v1; null for a local model (`serve`)."""
+    model: str | None = None
+    """The model's name at the endpoint; by default the registered name under `serve`."""
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key, never the key itself; null sends none."""
+    serve: Serve | None = None
+    prices: Prices | None = None
+    """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
+    """
+    temperature: Temperature | None = 0
+    """Sampling temperature, 0 is greedy; null leaves it to the server."""
+    max_tokens: Number = 800
+    """Most tokens of an answer."""
+    seed: int | None = None
+    """Seed of sampling, for servers that know one."""
+    top_p: float | None = Field(None, le=1, gt=0)
+    """Nucleus sampling; null leaves it to the server."""
+    reasoning_effort: str | None = None
+    """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
+    reasoning_tokens: Count | None = None
+    """Tokens added to every limit where the model reasons before it answers; null is 4096."""
+    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
+    """The field that limits an answer; auto learns it from the server's errors."""
+    extra: dict[str, Any] = {}
+    """Further fields of every request, as the server defines them."""
+    headers: dict[str, str] = {}
+    """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
+    query: dict[str, str] = {}
+    """Further query parameters of every request, such as api-version."""
+    requests_per_minute: Positive | None = None
+    """Most requests a minute, over all jobs that share the cache; null for no limit."""
+    tokens_per_minute: Positive | None = None
+    """Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache."""
+    structured: Literal["auto", "json_schema", "off"] = "auto"
+    """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
+    context: Number | None = None
+    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit,
+    or 4096 for a local model."""
+    batch: bool = False
+    """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
+    concurrency: Processes | None = None
+    """Most requests in flight; null is 4, or 1 for a local model."""
+    timeout: Positive | None = None
+    """Seconds for one attempt; null is 120, or 600 for a local model."""
+    max_retries: Count = 6
+    """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
+    backoff: NotNegative = 1
+    """Seconds before the first retry, doubled each time, with jitter; Retry-After goes before."""
+    max_backoff: NotNegative = 60
+    """Longest wait before a retry in seconds, unless the server asks for a longer one."""
+
+
+class Endpoint(Server):
+    """An OpenAI-compatible server, the model asked for there, and how to ask, with all that null stands for.
+
+    Raises:
+        UserError: a value cannot be used, or does not go with another one.
     """
 
-    __pydantic_config__ = CLOSED
-
-    base_url: str | None
-    model: str
     name: str = "endpoint"
-    api_key_env: str | None = None
-    timeout: Annotated[float, Field(ge=1e-3)] = 120.0
-    max_retries: Count = 6
-    concurrency: Number = 4
-    structured: Literal["auto", "json_schema", "off"] = "auto"
-    prices: Prices = field(default_factory=Prices)
-    temperature: int | float | None = 0.0  # kept as written, for parameters of rules hold it
-    max_tokens: Number = 800
-    seed: int | None = None
+    """What it is called in the configuration, for messages."""
+    model: str = ""
+    prices: Prices = Prices()
+    temperature: int | float | None = 0  # kept as written, for parameters of rules hold it
     top_p: int | float | None = None
-    reasoning_effort: str | None = None
-    reasoning_tokens: Count | None = None
-    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
-    extra: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    requests_per_minute: Annotated[float, Field(ge=1e-3)] | None = None
-    tokens_per_minute: Annotated[float, Field(ge=1)] | None = None
-    context: int | None = None
-    batch: bool = False
-    backoff: float = 1.0
-    max_backoff: float = 60.0
-    serve: Mapping[str, Any] | None = None
+    concurrency: Processes = 4
+    timeout: Positive = 120
 
-    def __post_init__(self) -> None:
-        where = f"generative endpoint '{self.name}'"
+    def __init__(self, base_url: str | None = None, model: str = "", **values: Any) -> None:
+        where = f"generative endpoint '{values.get('name', 'endpoint')}'"
+        try:
+            super().__init__(base_url=base_url, model=model, **values)
+        except ValidationError as error:
+            raise UserError("; ".join(each.sentence(where) for each in mistakes(error, Server))) from None
+        for problem in self.contradictions():
+            raise UserError(f"{where}: {problem}")
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield a sentence for each value that fits its range, but is none, holds a secret or asks for too much."""
         if not self.model:
-            raise UserError(f"{where}: 'model' is missing; expected the model's name at the endpoint")
+            yield "'model' is missing; expected the model's name at the endpoint"
         if self.base_url is not None:
             if not _is_web_address(self.base_url):
-                raise UserError(f"{where}: 'base_url' must be an http or https address such as https://host/v1")
+                yield "'base_url' must be an http or https address such as https://host/v1"
+                return
             parts = urlsplit(self.base_url)
             if parts.username or parts.password or parts.query:
-                raise UserError(f"{where}: 'base_url' must not hold credentials or a query; name 'api_key_env' instead")
+                yield "'base_url' must not hold credentials or a query; name 'api_key_env' instead"
             if parts.path.rstrip("/").endswith("/chat/completions"):
-                raise UserError(f"{where}: 'base_url' must end before /chat/completions, which is added to it")
+                yield "'base_url' must end before /chat/completions, which is added to it"
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
-            raise UserError(f"{where}: 'api_key_env' must be the name of an environment variable, not the key itself")
+            yield "'api_key_env' must be the name of an environment variable, not the key itself"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
-            raise UserError(f"{where}: 'extra' must not ask for a stream or for several answers; see 'samples'")
+            yield "'extra' must not ask for a stream or for several answers; see 'samples'"
 
     @property
     def thought(self) -> int:
@@ -110,17 +141,15 @@ class Endpoint:
         Raises:
             UserError: an unknown key, or a value that cannot be used.
         """
-        where = f"generative endpoint '{name}'"
         # what is not said, or null where null has no meaning of its own, is left to the defaults
         values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
-        values = {"base_url": None, "model": "", **values, "name": name}
         if values.get("serve"):
-            values = {"timeout": 600.0, "concurrency": 1, "context": CONTEXT, **values}
+            values = {"timeout": 600, "concurrency": 1, "context": CONTEXT, **values}
             source = str(values["serve"].get("source", ""))
-            values["model"] = values["model"] or (source if re.fullmatch(r"[\w.-]+", source) else "")
-        if values["base_url"] is None and not values.get("serve"):
-            raise UserError(f"{where}: expected 'base_url' (a server) or 'serve' (a local model)")
-        return row_of(values, cls, where)
+            values["model"] = values.get("model") or (source if re.fullmatch(r"[\w.-]+", source) else "")
+        elif "base_url" not in values:
+            raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
+        return cls(**{**values, "name": name})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ that a new list asks for no answer again: what an answer cost when it was paid f
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +30,7 @@ def with_prices(section: Mapping[str, Any]) -> dict[str, Any]:
     for server in endpoints.values():
         known = listed(server.get("base_url"), server.get("model") or "")
         if server.get("prices") is None and known:
-            server["prices"] = asdict(known)
+            server["prices"] = known.full()
     return {**section, "endpoints": endpoints}
 
 

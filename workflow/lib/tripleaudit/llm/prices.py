@@ -1,9 +1,12 @@
 """What requests use and cost. What services charge (:mod:`tripleaudit.llm.listed`) comes with an endpoint."""
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
-from tripleaudit.fields import CLOSED
+from pydantic.json_schema import SkipJsonSchema
+
+from tripleaudit.fields import NotNegative, Section, Share
 
 OLD = datetime.timedelta(days=180)
 
@@ -32,21 +35,21 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Money per million tokens, in any one currency.
+class Prices(Section):
+    """Money per million tokens."""
 
-    ``cached_input`` is for prompt tokens from the server's cache, ``batch`` the share of all this that its batch API
-    charges, ``as_of`` the date of listed prices.
-    """
+    input: NotNegative = 0
+    """Per million prompt tokens."""
+    output: NotNegative = 0
+    """Per million completion tokens."""
+    batch: Share = 0.5
+    """Share of these prices that the service's batch API charges."""
+    cached_input: NotNegative | None = None
+    """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
+    as_of: SkipJsonSchema[str | None] = None  # date of listed prices
 
-    __pydantic_config__ = CLOSED
-
-    input: float = 0.0
-    output: float = 0.0
-    cached_input: float | None = None
-    batch: float = 0.5
-    as_of: str | None = field(default=None, compare=False)
+    def __init__(self, input: float = 0, output: float = 0, **more: Any) -> None:
+        super().__init__(**{"input": input, "output": output, **more})
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float:
         """Return the money for so many tokens, none of them cached."""

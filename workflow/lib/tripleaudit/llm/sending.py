@@ -98,7 +98,7 @@ class Sender:
         """Draw again: every request is another one, with another seed where the endpoint has one."""
         seed = self.endpoint.seed
         if seed is not None:
-            self.endpoint = dataclasses.replace(self.endpoint, seed=seed + number - self.draw)
+            self.endpoint = self.endpoint.model_copy(update={"seed": seed + number - self.draw})
         self.draw = number
 
     def _canonical(self, request: Request) -> dict[str, Any]:

@@ -13,97 +13,18 @@ from tripleaudit.fields import (
     Name,
     NotNegative,
     Number,
-    Positive,
-    Processes,
     Section,
     Seed,
-    Share,
     Temperature,
     Text,
 )
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
+from tripleaudit.llm.endpoint import Server
 from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.plan.problems import unknown
 from tripleaudit.plan.variables import is_set, named
-
-
-class Serve(Section):
-    """A local model that the job serves itself, with llama.cpp."""
-
-    source: str
-    """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
-
-
-class Prices(Section):
-    """Money per million tokens."""
-
-    input: NotNegative = 0
-    """Per million prompt tokens."""
-    output: NotNegative = 0
-    """Per million completion tokens."""
-    batch: Share = 0.5
-    """Share of these prices that the service's batch API charges."""
-    cached_input: NotNegative | None = None
-    """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
-
-
-class Server(Section):
-    """Where a language model answers."""
-
-    base_url: str | None = None
-    """Address up to and including /v1; null for a local model (`serve`)."""
-    model: str | None = None
-    """The model's name at the endpoint; by default the registered name under `serve`."""
-    api_key_env: str | None = None
-    """Name of the environment variable that holds the key, never the key itself; null sends none."""
-    serve: Serve | None = None
-    """A local model that the job serves itself, with llama.cpp."""
-    prices: Prices | None = None
-    """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
-    """
-    temperature: Temperature | None = 0
-    """Sampling temperature, 0 is greedy; null leaves it to the server."""
-    max_tokens: Number = 800
-    """Most tokens of an answer."""
-    seed: int | None = None
-    """Seed of sampling, for servers that know one."""
-    top_p: float | None = Field(None, le=1, gt=0)
-    """Nucleus sampling; null leaves it to the server."""
-    reasoning_effort: str | None = None
-    """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
-    reasoning_tokens: Count | None = None
-    """Tokens added to every limit where the model reasons before it answers; null is 4096."""
-    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
-    """The field that limits an answer; auto learns it from the server's errors."""
-    extra: dict[str, Any] = {}
-    """Further fields of every request, as the server defines them."""
-    headers: dict[str, str] = {}
-    """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
-    query: dict[str, str] = {}
-    """Further query parameters of every request, such as api-version."""
-    requests_per_minute: Positive | None = None
-    """Most requests a minute, over all jobs that share the cache; null for no limit."""
-    tokens_per_minute: Positive | None = None
-    """Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache."""
-    structured: Literal["auto", "json_schema", "off"] = "auto"
-    """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
-    context: Number | None = None
-    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit,
-    or 4096 for a local model."""
-    batch: bool = False
-    """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
-    concurrency: Processes | None = None
-    """Most requests in flight; null is 4, or 1 for a local model."""
-    timeout: Positive | None = None
-    """Seconds for one attempt; null is 120, or 600 for a local model."""
-    max_retries: Count = 6
-    """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
-    backoff: NotNegative = 1
-    """Seconds before the first retry, doubled each time, with jitter; Retry-After goes before."""
-    max_backoff: NotNegative = 60
-    """Longest wait before a retry in seconds, unless the server asks for a longer one."""
 
 
 class Texts(Section):
