@@ -83,14 +83,14 @@ def tagger(folder, corpus):
     return run(folder, "An extractor")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_corpus(folder, corpus):
     assert "entirely seen" in corpus.lower()
     assert "people" in corpus
     assert (folder / "results/people/tables/triple-types.tex").is_file()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_an_extractor(folder, tagger):
     assert "tagger" in tagger.lower()
     history = (folder / "results/tagger/models/people/original-nz/tagger/none/seed1/history.jsonl").read_text()
@@ -100,7 +100,7 @@ def test_an_extractor(folder, tagger):
     assert dry_run(folder, "type_f1", "tagger.yaml")["train"] == 1, "a changed file retrains"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_plugins_of_every_kind(folder, corpus):
     """Each of the five kinds comes from a file outside the project and is seen in what one study prints."""
     (folder / "tagger.py").write_text(next(b.text for b in EXAMPLES["An extractor"] if b.file == "tagger.py"), "utf-8")
@@ -124,7 +124,7 @@ def test_plugins_of_every_kind(folder, corpus):
         assert planned[rule] and not set(planned) & others, f"{file} was changed: {planned}"
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_trained_extractor_in_python(folder, tagger):
     blocks = EXAMPLES["A trained extractor in Python"]
     body = ast.parse(blocks[0].text).body
@@ -133,7 +133,7 @@ def test_a_trained_extractor_in_python(folder, tagger):
     assert len([ast.literal_eval(line) for line in printed.splitlines()]) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_language_model(folder, corpus):
     answer = json.dumps({"triples": [["Ada Lund", "works for", "Harrow Steel"]]})
     with FakeEndpoint(answer=answer) as fake:
@@ -144,7 +144,7 @@ def test_a_language_model(folder, corpus):
     assert not [p for p in (folder / "results").rglob("*") if p.is_file() and b"the-key-of" in p.read_bytes()]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_inside_another_workflow(folder, corpus):
     printed = run(folder, "Inside another workflow")
     assert len(printed.splitlines()) >= 2
@@ -153,7 +153,7 @@ def test_inside_another_workflow(folder, corpus):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_systems_of_every_kind(folder):
     said = {"Finn Hale lives in Lima .": [["Finn Hale", "residence", "Lima"]]}
 

@@ -132,7 +132,7 @@ def test_a_folder_runs_no_code_and_fetches_nothing(tmp_path, monkeypatch):
     assert seen["trust_remote_code"] is False and seen["local_files_only"] and seen["model_kwargs"]["use_safetensors"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_minilm_ranks_stored_systems_as_published(real_data, minilm):
     """US and CS of the first 60 texts of three data sets, against the published scores of the whole sets.
 

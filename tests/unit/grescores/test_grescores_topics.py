@@ -141,7 +141,7 @@ CDR = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_cdr_lies_within_the_spread_of_retrained_models(real_data):
     folder = real_data / "genres"
     model = train_topics(read_texts(folder / "lda_text" / "cdr_all_text.json"), 50, seed=0)
@@ -156,7 +156,7 @@ def test_cdr_lies_within_the_spread_of_retrained_models(real_data):
 DOCRED = {"vicuna-1.5-7b": 0.231, "gpt-3.5-turbo-1106": 0.504, "openchat": 0.397}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_docred_with_the_evaluated_texts_where_the_validation_set_stood(real_data):
     folder = real_data / "genres"
     systems = {name: read_system(folder / "processed_results" / f"docred_rand_200_{name}_1.json") for name in DOCRED}

@@ -149,7 +149,7 @@ def test_sentences_are_moved_never_lost(rows, seed, options):
             assert min(held[triple] for triple in distinct_triples(sentence)) <= report["max_count"]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_every_published_number_of_rearranged_webnlg_is_within_two_sd_of_the_rule(real_data):
     splits = read_webnlg(real_data)
     rows = [measure(splits, seed) for seed in range(200)]
