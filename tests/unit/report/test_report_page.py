@@ -111,6 +111,8 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
         assert written.count(f'id="t-{name}"') == 1
         assert f"tables/{name}.md --configfile &#x27;a b.yaml&#x27;" in written
     assert "with one seed" in written
+    (answer,) = re.findall(r'<ul class="answer">(.*?)</ul>', written.partition('id="t-end-to-end"')[2])[:1]
+    assert answer.count("<li>") > 1 and re.search(r"points \[[^]]*\], with one seed\.</li><li>", answer)
     assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written

@@ -8,7 +8,7 @@ import pytest
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables.cells import Cell
-from tripleaudit.tables.gates import FEW, Pair, contrast, leader, not_beaten, pairs_of
+from tripleaudit.tables.gates import FEW, Floor, Pair, contrast, leader, pairs_of
 from tripleaudit.tables.inputs import UNEQUAL
 
 
@@ -20,7 +20,7 @@ HIGH, LOW = cell(80.0, 75.0, 85.0, cases=FEW), cell(40.0, 35.0, 45.0, cases=FEW)
 
 
 def said(first: Cell, second: Cell, *floors: float, **more) -> str:
-    held = [("M", cell(floor)) for floor in floors] or [("M", Cell())] * 2
+    held = [Floor("M", cell(floor)) for floor in floors] or [Floor("M")] * 2
     return contrast([Pair("A", first, second, held)], "here", "there", **more)
 
 
@@ -53,9 +53,9 @@ def test_what_cannot_be_told_says_what_it_takes():
 
 
 def test_a_baseline_within_the_interval_is_not_beaten():
-    assert not_beaten(HIGH, cell(75.0)) and not not_beaten(HIGH, cell(74.9))
-    assert not_beaten(cell(80.0), cell(80.0)) and not not_beaten(cell(80.0), cell(79.9))
-    assert not not_beaten(HIGH, Cell())
+    assert Floor("M", cell(75.0)).holds(HIGH) and not Floor("M", cell(74.9)).holds(HIGH)
+    assert Floor("M", cell(80.0)).holds(cell(80.0)) and not Floor("M", cell(79.9)).holds(cell(80.0))
+    assert not Floor().holds(HIGH)
 
 
 def test_a_difference_that_cannot_be_told_says_what_it_takes():
@@ -126,14 +126,14 @@ def test_pairs_of_several_corpora_say_so_and_have_their_own_baseline():
     cells = [of(corpus, "casrel", **stratum, value=8) for corpus in ("webnlg", "nyt24") for stratum in (SEEN, UNSEEN)]
     cells += [of("nyt24", "memorise", "entirely_seen", 6), of("nyt24", "nothing", "unseen", 1)]
     first, second = pairs_of(cells, SEEN, UNSEEN)
-    assert (first.name, [floor.value for _, floor in first.floors]) == ("CasRel on WebNLG", [None, None])
+    assert (first.name, [floor.cell.value for floor in first.floors]) == ("CasRel on WebNLG", [None, None])
     assert second.name == "CasRel on NYT24"
-    assert [(floor.value, name) for name, floor in second.floors] == [(6, "Memorised triples"), (1, "Nothing")]
-    assert {floor for pair in pairs_of(cells, SEEN, UNSEEN, floors=False) for _, floor in pair.floors} == {Cell()}
+    assert [(floor.cell.value, floor.name) for floor in second.floors] == [(6, "Memorised triples"), (1, "Nothing")]
+    assert {each for pair in pairs_of(cells, SEEN, UNSEEN, floors=False) for each in pair.floors} == {Floor()}
 
 
 def test_noising_is_held_against_the_same_baseline():
     cells = [of("webnlg", "casrel", "unseen", 8, noise) for noise in ("none", "noising")]
     cells.append(of("webnlg", "memorise", "unseen", 6))
     (pair,) = pairs_of(cells, UNSEEN, {**UNSEEN, "noise": "noising"})
-    assert [floor.value for _, floor in pair.floors] == [6, 6]
+    assert [floor.cell.value for floor in pair.floors] == [6, 6]

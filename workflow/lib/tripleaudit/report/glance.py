@@ -41,13 +41,14 @@ class Matrix:
 def findings(tables: Iterable[Table]) -> list[tuple[str, str]]:
     """Return ``(table, sentence)`` of what a study found; of a study whose tables lead with none, their answers."""
     tables = list(tables)
-    found = [(table.name, one) for table in tables for one in _sentences(table.lead)]
-    found = found or [(table.name, one) for table in tables for one in _sentences(table.answer)[:1]]
+    found = [(table.name, one) for table in tables for one in sentences_of(table.lead)]
+    found = found or [(table.name, one) for table in tables for one in sentences_of(table.answer)[:1]]
     return found[:MOST_SENTENCES]
 
 
-def _sentences(text: str) -> list[str]:
-    return re.split(r"(?<=[.?!]) (?=[A-Z“])", text) if text else []
+def sentences_of(text: str) -> list[str]:
+    """Divide a lead or an answer into its sentences."""
+    return re.split(r"(?<=[.?!]) (?=[A-Z“\d])", text) if text else []
 
 
 def in_front(found: Matrix) -> Matrix:

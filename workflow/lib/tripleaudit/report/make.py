@@ -86,6 +86,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             rests_on=glance.rests_on,
             script_json=lambda value: Markup(page.script_json(value)),
             section_id=glance.section_id,
+            sentences_of=glance.sentences_of,
             title=glance.title,
             unbroken=page.unbroken,
             WIDE=page.WIDE,

@@ -21,20 +21,42 @@ FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
 MOST: Final = 20  # times the sentences that there are, beyond which it is of no use to say how many a difference takes
 
 
+class Floor(NamedTuple):
+    """The best trivial baseline on the cases of a value.
+
+    Attributes:
+        name: of the baseline.
+        cell: what it reaches there, a gap where none was measured.
+        difference: the value minus that, from the per-sentence counts where they are available.
+    """
+
+    name: str = ""
+    cell: Cell = Cell()
+    difference: Difference | None = None
+
+    def holds(self, value: Cell) -> bool:
+        """Whether the value is not shown to exceed it; without counts, whether its lower bound does not."""
+        if value.value is None or self.cell.value is None:
+            return False
+        if self.difference is not None and self.difference.bounds is not None:
+            return not self.difference.shown or self.difference.change() < 0
+        return (value.low if value.low is not None else value.value) <= self.cell.value
+
+
 class Pair(NamedTuple):
     """Two values of one system, in percent with intervals.
 
     Attributes:
         name: of the system.
         first, second: the values.
-        floors: name of the best trivial baseline on the cases of either value, and what it reaches there.
+        floors: the best trivial baseline on the cases of either value.
         difference: second minus first, from the per-sentence counts where they are available.
     """
 
     name: str
     first: Cell
     second: Cell
-    floors: Sequence[tuple[str, Cell]] = (("", Cell()), ("", Cell()))
+    floors: Sequence[Floor] = (Floor(), Floor())
     difference: Difference | None = None
 
     @property
@@ -99,9 +121,14 @@ def pairs_of(
         found = [cell for cell in known if condition.items() <= cell.of.items()]
         return {(cell.of["corpus"], cell.of["extractor"]): cell for cell in reversed(found)}
 
-    def floor(corpus: str, trivial: Mapping[tuple[str, str], Cell]) -> tuple[str, Cell]:
-        """Return the name and the value of the best baseline under one condition."""
-        return best((one.label, trivial.get((corpus, name), Cell())) for name, one in BASELINES.items() if floors)
+    def difference(one: Cell, other: Cell) -> Difference | None:
+        return inputs.scores.between(one.of, other.of) if inputs and one.of and other.of else None
+
+    def floor(cell: Cell, trivial: Mapping[tuple[str, str], Cell]) -> Floor:
+        """Return the best baseline on the cases of a value."""
+        named = ((one.label, trivial.get((cell.of["corpus"], name), Cell())) for name, one in BASELINES.items())
+        name, most = best(named if floors else ())
+        return Floor(name, most, difference(most, cell))
 
     sides = [under({"noise": "none", **condition}) for condition in (first, second)]
     baselines = [under({**condition, "noise": "none"}) for condition in (first, second)]
@@ -109,9 +136,9 @@ def pairs_of(
     for corpus, name in systems:
         if name not in BASELINES and all((corpus, name) in side for side in sides):
             one, other = (side[corpus, name] for side in sides)
-            held = [floor(corpus, trivial) for trivial in baselines]
+            held = [floor(cell, trivial) for cell, trivial in zip((one, other), baselines, strict=True)]
             label = labels.extractor(name) + (f" on {labels.corpus(corpus)}" if several_corpora else "")
-            pairs.append(Pair(label, one, other, held, inputs.scores.between(one.of, other.of) if inputs else None))
+            pairs.append(Pair(label, one, other, held, difference(one, other)))
     return pairs
 
 
@@ -157,7 +184,7 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "unfinished"
     if between_trainings and any(UNEQUAL in cell.mark for cell in cells):
         return "unequal"
-    if all(not_beaten(cell, floor) for cell, (_, floor) in zip(cells, pair.floors, strict=True)):
+    if all(floor.holds(cell) for cell, floor in zip(cells, pair.floors, strict=True)):
         return "floor"
     if not pair.shown:
         return "tie"
@@ -191,11 +218,11 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
 
 def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> str:
     names, one = several([pair.name for pair in pairs]), len(pairs) == 1
-    baselines = several(list(dict.fromkeys(f"“{name}”" for pair in pairs for name, _ in pair.floors if name)))
+    baselines = several(list(dict.fromkeys(f"“{floor.name}”" for pair in pairs for floor in pair.floors if floor.name)))
     plural = "s" if " and " in baselines else ""
     if one:
         floors = [
-            f"{floor.shown} % {where}" for where, (_, floor) in zip((first, second), pairs[0].floors, strict=True)
+            f"{floor.cell.shown} % {where}" for where, floor in zip((first, second), pairs[0].floors, strict=True)
         ]
         stated = f"For {names}, {what} is {two_values(pairs[0], first, second)}"
         if not pairs[0].shown:
@@ -226,13 +253,6 @@ def _tie(pair: Pair) -> str:
 def _seeds(pair: Pair) -> str:
     """Say so where a single training stands behind a value."""
     return ", with one seed" if 1 in (pair.first.seeds, pair.second.seeds) else ""
-
-
-def not_beaten(cell: Cell, floor: Cell) -> bool:
-    """Whether a baseline's value is known and a value, or its lower bound, does not exceed it."""
-    if cell.value is None or floor.value is None:
-        return False
-    return (cell.low if cell.low is not None else cell.value) <= floor.value
 
 
 def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:

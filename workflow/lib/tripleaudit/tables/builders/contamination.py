@@ -100,13 +100,14 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
     found = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
-    worst = max(found, key=lambda cell: cell.value)
+    tested = [inputs.scores.between(cell.of, {**cell.of, "protocol": "augmented"}) for cell in found]
+    lost = [cell for cell, test in zip(found, tested, strict=True) if test is None or (test.shown and cell.value > 0)]
+    worst = max(lost or found, key=lambda cell: cell.value)
     name, loss = labels.extractor(worst.of["extractor"]), worst.shown
-    test = inputs.scores.between(worst.of, {**worst.of, "protocol": "augmented"})
-    if test is not None and (not test.shown or worst.value < 0):
+    if not lost:
         most = f"{name}'s, {loss} points {worst.interval}".rstrip()
         return sentences(f"With names replaced, no loss is shown: the greatest is {most}.", doubt_of_training(found))
-    most = " most" * (len(found) > 1)
+    most = " most" * (len(lost) > 1)
     stated = f"With names replaced, {name} loses{most}: {loss} points of F1 {worst.interval}".rstrip() + "."
     known = [
         f"The memorising baseline loses {cell.shown} points." for cell in cells if cell.of["extractor"] == "memorise"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import FEW, NOT_MEASURED, bounded, contrast, not_beaten, pairs_of, sentences, several
+from tripleaudit.tables.gates import FEW, NOT_MEASURED, bounded, contrast, pairs_of, sentences, several
 from tripleaudit.tables.grid import compared, strata_columns
 from tripleaudit.tables.inputs import TableInputs, run_of
 from tripleaudit.tables.leads import BEYOND, ON, SEEN, TOGETHER, lead_types
@@ -80,11 +80,11 @@ def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInp
         here = {"stratum": stratum}
         pairs = pairs_of(cells, here, here, inputs=inputs)
         pairs = [pair for pair in pairs if pair.first.cases is None or pair.first.cases >= FEW]
-        known = [pair for pair in pairs if pair.floors[0][1].value is not None]
+        known = [pair for pair in pairs if pair.floors[0].cell.value is not None]
         if not known:
             continue
-        beyond = [pair for pair in known if not not_beaten(pair.first, pair.floors[0][1])]
-        floors = dict.fromkeys(f"{pair.floors[0][1].shown} %" for pair in known)
+        beyond = [pair for pair in known if not pair.floors[0].holds(pair.first)]
+        floors = dict.fromkeys(f"{pair.floors[0].cell.shown} %" for pair in known)
         where = f"{ON[stratum]}, where looking up has {several(list(floors))}"
         if len(known) == 1:
             more, (pair,) = "more" if beyond else "no more", known
@@ -94,8 +94,9 @@ def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInp
             yield f"None of {len(known)} systems finds more than looking up {where}."
         else:
             most = max(beyond, key=lambda pair: pair.first.value)
+            find = "finds" if len(beyond) == 1 else "find"
             yield (
-                f"{len(beyond)} of {len(known)} systems find more than looking up {where}; most {most.name}: F1 "
+                f"{len(beyond)} of {len(known)} systems {find} more than looking up {where}; most {most.name}: F1 "
                 f"{bounded(most.first)}."
             )
 

@@ -1,6 +1,5 @@
 """``zcc`` and ``two-step``: a classifier alone, and before extraction (zero-cardinality, tables 4 and 5)."""
 
-from collections.abc import Container
 from dataclasses import replace
 from functools import partial
 from statistics import fmean
@@ -15,10 +14,11 @@ from tripleaudit.tables.cells import Cell, Table, number, subject
 from tripleaudit.tables.gates import (
     FEW,
     NOT_MEASURED,
+    Floor,
+    Pair,
     best,
     contrast,
     doubt_of_training,
-    not_beaten,
     pairs_of,
     sentences,
 )
@@ -171,7 +171,7 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
         return f"No classifier lets a sentence with triples through: F1 is 0 ({name}); it takes more epochs."
     beside = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
     trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in beside)
-    if not_beaten(cell, floor):
+    if Floor(trivial, floor).holds(cell):
         return (
             f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
             f"({name}), and the baseline “{trivial}” has {floor.shown} %."
@@ -205,22 +205,32 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
         )
     ]
     trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
-    return sentences(trained if behind else "", _answer_saved(table, inputs.untrained))
+    return sentences(trained if behind else "", _answer_saved(table, inputs))
 
 
-def _answer_saved(table: Table, untrained: Container[str]) -> str:
+def _answer_saved(table: Table, inputs: TableInputs) -> str:
     """Say what the classifier saves of the system without training that costs most, or of the first one."""
     values = {label: {run_of(cell.of): cell for cell in table.find(label)} for label in (*SAVED, CHANGE)}
     passed, money, saved, change = values.values()
-    passed = {run: cell for run, cell in passed.items() if split_two_step(run.extractor)[1] in untrained}
+    passed = {run: cell for run, cell in passed.items() if split_two_step(run.extractor)[1] in inputs.untrained}
     if not passed:
         return ""
     run = max(passed, key=lambda run: money[run].value if run in money else 0.0)
     gate, system = map(labels.extractor, split_two_step(run.extractor))
     less = f" and saves {saved[run].shown} % of its money" if run in saved else ""
-    points = f"; its F1 changes by {number(change[run].value, 1)} points" if run in change else ""
+    points = _changed(inputs, run) if run in change else ""
     left = f"{gate} leaves {system} {passed[run].shown} % of the sentences{less}{points}."
     return sentences(left, doubt_of_training([passed[run]]))
+
+
+def _changed(inputs: TableInputs, run: RunKey) -> str:
+    """Say what a classifier in front changes of the F1 of a system without training."""
+    alone = run._replace(extractor=split_two_step(run.extractor)[1])
+    before, after = (inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (alone, run))
+    pair = Pair("", before, after, difference=inputs.scores.between(before.of, after.of))
+    if not pair.shown:
+        return f"; no change of its F1 is shown ({pair.points(signed=True)})"
+    return f"; its F1 changes by {pair.points(signed=True)}"
 
 
 ZCC = TableSpec(
