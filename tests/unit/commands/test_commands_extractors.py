@@ -46,7 +46,13 @@ def test_training_uses_the_zero_triple_sentences(model):
     record = json.loads((model / "provenance.json").read_text())
     assert record["training"]["counts"]["zero"] == 8
     assert set(record["inputs"]) == {"train", "valid", "encoder"}
-    assert record["training"]["best_f1"] == 1.0
+    assert record["training"]["best_f1"] == 1.0 and record["seed"] == 1
+
+
+def test_training_says_which_options_it_needs(capsys):
+    with pytest.raises(SystemExit):
+        main(["train"])
+    assert "required: --train, --valid, --encoder, --extractor, --out" in capsys.readouterr().err
 
 
 def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkeypatch):

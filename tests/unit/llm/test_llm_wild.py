@@ -9,6 +9,7 @@ import time
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, malformed, status
+from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import Client, Endpoint, EndpointError, Prices, Request
 from tripleaudit.llm.ledger import Ledger
@@ -235,6 +236,15 @@ def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, r
             assert client.ledger.spent() == pytest.approx(billed) and client.ledger.lost() == 0
             assert client.ledger.committed() == pytest.approx(billed)
     assert not list(tmp_path.rglob("*.room"))
+
+
+def test_nothing_more_is_sent_after_a_write_that_failed_though_it_would_fit(tmp_path, disk):
+    disk.left = 20_000
+    with FakeEndpoint("fine") as fake:
+        client = Client(Endpoint(fake.url, "m", max_tokens=50), tmp_path)
+        with client, pytest.raises(UserError, match="the disk is full"):
+            client.complete_all([Request([{"role": "user", "content": "long " * 10_000}]), *requests(1)])
+        assert fake.count == 0
 
 
 def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tripleaudit.errors import UserError
 from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.minea import (
     IDENTIFICATIONS,
@@ -221,11 +220,6 @@ def test_types_weigh_as_much_as_their_needles():
     ]
     found, found_any, needles = overall(type_scores(rows, ("n",)).values())
     assert found / needles == 0.5 and found_any == 3
-
-
-def test_missing_criteria_are_named():
-    with pytest.raises(UserError, match="needle 7 has no value for criterion 'ns'"):
-        type_scores([{"id": 7, "type": "T", "n": True}], ("n", "ns"))
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.7, 0.9])

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
 from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
@@ -66,15 +65,9 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
     Args:
         rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None`` means that the
             criterion was not asked, and counts as not found.
-
-    Raises:
-        UserError: a row lacks a criterion.
     """
     counts: dict[str, list[Mapping]] = {}
     for row in rows:
-        for criterion in criteria:
-            if criterion not in row:
-                raise UserError(f"needle {row.get('id', '?')!r} has no value for criterion {criterion!r}")
         counts.setdefault(row["type"], []).append(row)
     return {
         kind: TypeScore(
