@@ -157,6 +157,7 @@ def test_labels(text, label, status):
     ("text", "label", "status"),
     [
         ("NONE (born in is not stated)", None, "empty"),
+        ("NONE, though born in comes close", None, "empty"),
         ("The person was born in Paris, so the answer is NONE.", None, "empty"),
         ("One might think of born in, but the answer is none.", None, "empty"),
         ("It is not born in but lives in.", "lives in", "repaired"),
