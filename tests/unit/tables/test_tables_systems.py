@@ -123,7 +123,7 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     inputs.scores.marks = {classifier: "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
     assert build_table("two-step", inputs).answer.endswith(
-        "points. A training behind it was still rising when it ended (†)."
+        "]). A training behind it was still rising when it ended (†)."
     )
 
 
