@@ -79,7 +79,7 @@ def test_a_name_with_an_equals_sign_is_a_place_like_any_other(tmp_path: Path, mo
     for read in ("a=1/x", ["kind=a=1/x"]):
         with pytest.raises(UserError, match=r"a=1/x: this file would be written over \(--out\)"):
             check_places({"out": "a=1/x", "file": read})
-    check_places({"out": "new", "report": "other", "out_train": "", "out_valid": ""})
+    check_places({"out": "a=1/new", "report": "b=1/new", "out_train": "", "out_valid": ""})
     with pytest.raises(UserError, match="new: this file would be written over"):
         check_places({"out": "new", "report": "./new"})
 

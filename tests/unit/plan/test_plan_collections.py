@@ -36,6 +36,8 @@ def found(config):
 
 def test_the_models_of_a_study_are_found():
     plan = Study(collection()).collections
+    report = Study({**collection(), "tables": {"collection": {"caption": "Mine."}}}).report
+    assert (report.options("collection"), len(report.files())) == ('{"caption": "Mine."}', 1)
     assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
     assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
     assert plan.model("news") == ["results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"]

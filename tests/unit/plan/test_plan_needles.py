@@ -62,6 +62,7 @@ def test_a_study_that_names_its_tables_makes_no_others():
         }
     )
     assert list(plan.tables) == ["type-f1", "minea"] and [*plan.report.tables("needles")] == ["minea"]
+    assert plan.report.files() == ["results/s/tables/type-f1.json", "results/s/tables/minea.json"]
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,6 @@ from typing import Any, Final, Literal
 from tripleaudit.registries import Descriptor, Registry
 
 
-def _always(study: Any) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Headline:
     """A column of the report's matrix of systems and questions.
@@ -57,7 +53,7 @@ class TableSpec(Descriptor):
 
     build: Callable[[Any], Any]
     needs: Literal["audits", "scores", "runs", "classifiers", "gre", "needles", "collection", "completion"] = "scores"
-    possible: Callable[[Any], bool] = _always
+    possible: Callable[[Any], bool] = lambda study: True
     question: str = "What does this table show?"
     answer: Callable[[Any, Any], str] = lambda table, inputs: ""
     lead: Callable[[Any, Any], str] = lambda table, inputs: ""
@@ -197,12 +193,13 @@ class CorpusFormat(Descriptor):
     keys: tuple[str, ...] = ()
 
 
-def _referred(name: str, reference: str) -> ExtractorSpec:
-    return ExtractorSpec(name=name, model=reference)
-
-
 TABLES: Final = Registry(TableSpec, "table", "tripleaudit.tables.builders.*")
-EXTRACTORS: Final = Registry(ExtractorSpec, "extractor", "tripleaudit.extractors.catalogue", referred=_referred)
+EXTRACTORS: Final = Registry(
+    ExtractorSpec,
+    "extractor",
+    "tripleaudit.extractors.catalogue",
+    referred=lambda name, reference: ExtractorSpec(name=name, model=reference),
+)
 PROTOCOLS: Final = Registry(ProtocolSpec, "protocol", "tripleaudit.protocols.*")
 MATCHINGS: Final = Registry(MatchingRule, "matching rule", "tripleaudit.scoring.matching")
 SYSTEM_KINDS: Final = Registry(SystemKind, "kind of system", "tripleaudit.systems.*")

@@ -103,7 +103,8 @@ class Registry(Mapping[str, D], Generic[D]):
                     for descriptor in _descriptors_in(importlib.import_module(name)):
                         if isinstance(descriptor, self.kind):
                             self.add(descriptor, module=name)
-                _load_named_plugins()
+                for item in filter(None, os.environ.get(VARIABLE, "").split(";")):
+                    _load_plugin(item)
             except BaseException:
                 self._loaded = False
                 raise
@@ -148,12 +149,6 @@ def use_plugins(items: Iterable[str]) -> None:
     known = [item for item in os.environ.get(VARIABLE, "").split(";") if item]
     if absolute:
         os.environ[VARIABLE] = ";".join(dict.fromkeys([*known, *absolute]))
-
-
-def _load_named_plugins() -> None:
-    for item in os.environ.get(VARIABLE, "").split(";"):
-        if item:
-            _load_plugin(item)
 
 
 def _load_plugin(item: str) -> None:

@@ -126,7 +126,8 @@ def _sources(study: Path, only: str) -> Iterator[Path]:
 def _copy(source: Path, target: Path, study: Path) -> None:
     """Copy one file in the form that it has in a bundle."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    if SENTENCES.fullmatch(source.relative_to(study).as_posix()) and _has_triples(source):
+    sentences = SENTENCES.fullmatch(source.relative_to(study).as_posix())
+    if sentences and any("triples" in row for _, row in read_jsonl(source)):
         write_parquet(target.with_suffix(".parquet"), load_sentences(source))
     elif PROVENANCE.fullmatch(source.name):
         facts = read_json(source)
@@ -135,10 +136,6 @@ def _copy(source: Path, target: Path, study: Path) -> None:
         write_json(target, portable(facts, study, PLACES))
     else:
         shutil.copyfile(source, target)
-
-
-def _has_triples(path: Path) -> bool:
-    return any("triples" in row for _, row in read_jsonl(path))
 
 
 def portable(value: Any, study: Path, fields: frozenset[str], named: bool = False) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tripleaudit.corpora.model import Sentence, Triple
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.scoring import difference
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES
 from tripleaudit.scoring.matching import reduced
@@ -175,7 +175,8 @@ def changed_sentences(
         strings: dict[Hashable, tuple[str, str, str]] = {}
         runs: list[Counter[Hashable]] = []
         for side in sides:
-            own = [_by_key(run[number].triples, rule) for run in side]
+            said = [reversed(run[number].triples) for run in side]
+            own = [{key: one.strings for one in triples for key in reduced([one], rule)} for triples in said]
             runs.append(Counter(key for each in own for key in each))
             for each in own:
                 strings |= {key: value for key, value in each.items() if key not in strings}
@@ -187,7 +188,3 @@ def changed_sentences(
         if triples:
             found.append(ChangedSentence(sentence, triples))
     return sorted(found, key=lambda one: -abs(one.gain))
-
-
-def _by_key(triples: Sequence[Triple], rule: str) -> dict[Hashable, tuple[str, str, str]]:
-    return {key: triple.strings for triple in reversed(triples) for key in reduced([triple], rule)}

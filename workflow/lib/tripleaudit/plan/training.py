@@ -60,13 +60,11 @@ class Training(TrainingSettings, _Own):
     """Settings of a training, those that differ from preset and section `training`."""
 
 
-class _Wz(Section):
+class Noising(NoiseSettings):
+    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
+
     wz: bool = False
     """Also train with noising in the wz setting."""
-
-
-class Noising(NoiseSettings, _Wz):
-    """Entity Noising; every extractor is trained without and, unless this is null, with it."""
 
 
 Entry = Annotated[Training, OrEmpty]

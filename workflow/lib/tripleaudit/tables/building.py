@@ -29,7 +29,8 @@ def build_table(name: str, inputs: TableInputs) -> Table:
     table = spec.build(inputs)
     if not isinstance(table, Table):
         raise UserError(f"table {name}: its builder returned {type(table).__name__}, expected a Table")
-    answer = sentences(spec.answer(table, inputs), *_reasons(table))
+    # an answer names systems that find next to nothing for another reason than themselves
+    answer = sentences(spec.answer(table, inputs), *(note for note in table.notes if WHY in note))
     return replace(
         table,
         name=name,
@@ -51,11 +52,6 @@ def _explained(table: Table, answer: str) -> tuple[str, ...]:
     settings = not explained and re.search(r"\b[NW]Z\b", " ".join([table.caption, *heads]))
     marks = mark_notes("".join(cell.mark for cell in table.cells) + answer)
     return (*[labels.SETTINGS_NOTE] * bool(settings), *table.notes, *(mark for mark in marks if mark[:2] not in known))
-
-
-def _reasons(table: Table) -> list[str]:
-    """The notes on systems that find next to nothing for another reason than themselves; the answer says so, too."""
-    return [note for note in table.notes if WHY in note]
 
 
 def make_table(

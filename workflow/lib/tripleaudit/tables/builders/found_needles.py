@@ -261,10 +261,6 @@ def _overall(table: Table) -> list[tuple[str, Cell]]:
     return [(name, cell) for name, (cell, *_) in labelled(by_run_of(table.find("MINEA", stratum="all")))]
 
 
-def answer_minea(table: Table, inputs: TableInputs) -> str:
-    return shares(_overall(table), "needles")
-
-
 def answer_criteria(table: Table, inputs: TableInputs) -> str:
     cells, found = table.find(stratum="all", metric="rate"), []
     for name, rates in labelled(by_run_of(cells)):
@@ -304,17 +300,13 @@ def answer_comparison(table: Table, inputs: TableInputs) -> str:
     return f"{stated}. The paper's models read other documents, so nothing ranks them against this study's."
 
 
-def _has_models(study) -> bool:
-    return bool(study.config["needles"].get("models"))
-
-
-about_needles = partial(TableSpec, needs="needles", possible=_has_models)
+about_needles = partial(TableSpec, needs="needles", possible=lambda study: bool(study.needles.models))
 MINEA = about_needles(
     name="minea",
     order=24,
     build=minea,
     question="How many entities of a document does a model find, measured by needles put into it?",
-    answer=answer_minea,
+    answer=lambda table, inputs: shares(_overall(table), "needles"),
     glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = about_needles(

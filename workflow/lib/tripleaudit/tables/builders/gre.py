@@ -256,11 +256,6 @@ def hard_matching(inputs: TableInputs) -> Table:
     )
 
 
-def answer_level(table: Table, inputs: TableInputs) -> str:
-    """Say which system leads in each score, ground truth aside."""
-    return _leaders(table, inputs, SCORES)
-
-
 def answer_hard_matching(table: Table, inputs: TableInputs) -> str:
     official = any(cell.of["matching"] == "official" for cell in table.find())
     return _leaders(table, inputs, [Metric("Micro F1", "micro_f1" if official else "f1")])
@@ -313,7 +308,7 @@ LEVELS = tuple(
         needs="gre",
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
-        answer=answer_level,
+        answer=lambda table, inputs: _leaders(table, inputs, SCORES),
         glance=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
     )
     for order, level, texts in (
