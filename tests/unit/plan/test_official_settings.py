@@ -4,6 +4,9 @@ The numbers are those of the authors' published code as the project's reference 
 (``reference/extractors.md``, whose line stands behind each block); ``rates`` are (encoder, head).
 """
 
+import re
+from collections import Counter
+
 import pytest
 
 from tripleaudit.descriptors import EXTRACTORS as DESCRIBED
@@ -175,8 +178,9 @@ def test_the_page_of_differences_has_every_extractor(root):
     from tripleaudit.descriptors import EXTRACTORS as ALL_EXTRACTORS
 
     page = (root / "docs" / "differences.md").read_text(encoding="utf-8")
+    named = Counter(label for row in re.findall(r"(?m)^\| ([^|]+) \|", page) for label in row.split(", "))
     for spec in EXTRACTORS:
-        assert page.count(f"\n| {ALL_EXTRACTORS[spec.name].label} |") >= 2, spec.name  # one of them counts its updates
+        assert named[ALL_EXTRACTORS[spec.name].label] >= 2, spec.name  # one of them counts its updates
 
 
 @pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
