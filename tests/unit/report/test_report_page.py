@@ -223,6 +223,14 @@ def test_of_each_system_the_first_seed_and_the_larger_test_set_are_shown(own):
     assert files.predicted[0].gold == own / "protocols/demo/original/wz/test.jsonl"
 
 
+def test_a_system_that_failed_has_no_sentences_and_costs_the_page_nothing(own, tmp_path):
+    (sidecar,) = own.glob("scores/demo/original-nz/casrel/none/seed1/test-wz.provenance.json")
+    sidecar.write_text(json.dumps({"inputs": {"report": {"path": "predictions/x/test.report.json", "sha256": ""}}}))
+    files = find_files(own)
+    assert len(files.predicted) == len(files.rows) - 1
+    make_report(files, StudyFacts("s"), tmp_path / "r.html")
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -79,14 +79,19 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup_beside_it(tmp_path)
         counts.save(paths[-1])
         assert list(load_counts(paths[-1]).names) == list(counts.names) and counts.names[-1] is None
         scores += score_rows(counts, replicates=0)
+    again = SentenceCounts(counts.keys | {"training": "wz"}, counts.ids, counts.strata, counts.counts, (), counts.names)
+    again.save(tmp_path / "again.csv")
+    scores += score_rows(again, replicates=0)
     write_scores(tmp_path / "scores.csv", scores)
     took = {"failed": None, "sentences": 161, "asked": 161, "of": 161, "triples": 1, "not_in_text": 0, "seconds": 5.0}
     fact = {"keys": {**keys, "extractor": "mine", "seed": ""}, "system": "mine", "kind": "command", **took}
     (tmp_path / "systems.json").write_text(json.dumps([fact]))
-    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=paths, runs=[tmp_path / "systems.json"])
+    both = [*paths, tmp_path / "again.csv"]
+    inputs = load_inputs(scores=[tmp_path / "scores.csv"], counts=both, runs=[tmp_path / "systems.json"])
     table = build_table("co-occurrence", inputs)
     rows = {row.label: [cell.value for cell in row.cells] for row in table.rows}
     assert rows == {"mine": [200, 100, 0, 0, 75], "Memorised triples": [100, 0, 0, 0, 25]}
+    assert len(table.rows) == len(rows)
     cell = table.cell("mine", "No name")
     assert (cell.cases, cell.low) == (40, 0) and 0 < cell.high < 10
     assert (

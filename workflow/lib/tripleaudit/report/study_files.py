@@ -79,7 +79,7 @@ class ReportFiles:
         Raises:
             UserError: a file is missing, or is not the one that was counted.
         """
-        runs = [counted(Path(path), self.study) for path in self.rows]
+        runs = [run for path in self.rows if (run := counted(Path(path), self.study))]
         runs += [infused_of(Path(path), self.study, runs[0].corpus if runs else "") for path in self.infused]
         runs += [answered_by(Path(path), self.verdicts) for path in self.answers]
         return runs + [entities_of(Path(path)) for path in self.entities]
@@ -106,14 +106,18 @@ class StudyFacts:
     folder: str = ""
 
 
-def counted(counts: Path, study: Path) -> Predicted:
+def counted(counts: Path, study: Path) -> Predicted | None:
     """Describe a run by the keys of its counts, and find its sentences by the provenance of its scores.
+
+    A system that failed has none: its scores rest on the report that says so.
 
     Raises:
         UserError: the counts are missing or are something else, or the sentences are gone or have changed.
     """
     keys, found = read_keys(counts), inputs_of(study, counts)
     gold, predictions = found.get("gold"), found.get("predictions", found.get("decisions"))
+    if not found:
+        return None
     if gold is None or predictions is None:
         raise UserError(f"{counts}: its gold sentences or predictions are not in {study}; score it there again")
     corpus, protocol, training, extractor = (str(keys.get(name) or "") for name in RUN)

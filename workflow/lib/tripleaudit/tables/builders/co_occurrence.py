@@ -35,7 +35,7 @@ def co_occurrence(inputs: TableInputs) -> Table:
         for run in inputs.scores.runs
         if (run.protocol, run.testing, run.noise) == ("original", "wz", "none") and extracts(run.extractor)
     ]
-    rows = []
+    rows: list[Row] = []
     for corpus in labels.corpora(run.corpus for run in runs):
         for training, setting in labels.SETTINGS.items():
             mine = {run.extractor: run for run in runs if (run.corpus, run.training) == (corpus, training)}
@@ -44,8 +44,10 @@ def co_occurrence(inputs: TableInputs) -> Table:
                 group = f"{labels.corpus(corpus)}, trained {setting}"
                 if name in inputs.untrained or name in BASELINES:
                     group = f"{labels.corpus(corpus)}, not trained"
-                if any(cell.value is not None for cell in found):
-                    rows.append(Row(labels.extractor(name), found, group))
+                one = Row(labels.extractor(name), found, group)
+                again = any((row.label, row.group) == (one.label, group) for row in rows)  # for both trainings
+                if any(cell.value is not None for cell in found) and not again:
+                    rows.append(one)
     groups = [row.group for row in rows]
     rows = sorted(rows, key=lambda row: groups.index(row.group))
     sizes = {cell.of["stratum"]: cell.cases for row in rows for cell in row.cells if cell.of}
