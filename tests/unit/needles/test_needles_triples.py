@@ -26,6 +26,7 @@ from tripleaudit.needles.triples import (
     triple_rows,
     verbalise,
 )
+from tripleaudit.tables.builders import found_triples
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 
@@ -137,7 +138,7 @@ def test_errors_and_files(tmp_path):
         read_rows(tmp_path / "bad.jsonl", TripleNeedle)
 
 
-def test_language_model_and_extractor_share_a_table(tmp_path):
+def test_language_model_and_extractor_share_a_table(tmp_path, monkeypatch):
     """A scripted model lists the triples of every second piece; an extractor predicts everything exactly."""
     documents = haystacks(BARE, 2, 30, 1)
     pieces = infuse_triples(documents, SOURCE, 1, piece_chars=400)
@@ -163,6 +164,12 @@ def test_language_model_and_extractor_share_a_table(tmp_path):
     scores = triple_scores(pieces.needles, predictions, {}, {**keys, "extractor": "m"}, calls)
     scores += triple_scores(whole.needles, whole.records, {}, {**keys, "extractor": "casrel", "noise": "none"})
     table = build_table("triple-needles", TableInputs(scores=ScoreIndex(scores)))
+    assert table.lead == ""  # of so few needles
+    monkeypatch.setattr(found_triples, "FEW", len(whole.needles))
+    named = {**keys, "training": "nz", "extractor": "casrel", "noise": "none"}
+    both = [*triple_scores(whole.needles, whole.records, {}, named), *scores]
+    lead = build_table("triple-needles", TableInputs(scores=ScoreIndex(both))).lead
+    assert lead.startswith("Of 22 triples put into texts, CasRel (NZ) finds 100.0° % [85.1, 100.0], ")
     assert table.cell("All", "MINEA", row_group="CasRel").value == 1
     assert table.cell("All", "Exact", row_group="m").value == pytest.approx(hit / len(pieces.needles))
     assert table.cell("All", "Needles", row_group="m").value == len(whole.needles)

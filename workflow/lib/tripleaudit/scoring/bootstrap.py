@@ -113,6 +113,15 @@ def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndar
     return found - SHARED * np.maximum(together, 0)
 
 
+def freedom_of(*sides: np.ndarray) -> int:
+    """Return the degrees of freedom of :func:`luck_of_runs`; runs that are all the same, as a baseline's, have none.
+
+    Args:
+        sides: per-sentence counts ``[sentences, runs, 3]`` of each.
+    """
+    return sum(side.shape[1] - 1 for side in sides if (side != side[:, :1]).any())
+
+
 def difference_intervals(
     first: np.ndarray,
     second: np.ndarray,
@@ -154,7 +163,7 @@ def difference_intervals(
         drawn = np.stack([_samples(random, side, replicates).mean(axis=1) for side in sides])
     samples = drawn[1] - drawn[0]
     before, after = (scores_of(side.sum(axis=0)) for side in sides)
-    if freedom := len(before) + len(after) - 2:
+    if freedom := freedom_of(*sides):
         samples += np.sqrt(luck_of_runs(before, after, shared)) * random.standard_t(freedom, size=(replicates, 1))
     found = dict(zip(METRICS, _bounds(samples, -1, 1), strict=True))
     if turned:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.scoring.bootstrap import METRICS, check_pair, luck_of_runs, scores_of
+from tripleaudit.scoring.bootstrap import METRICS, by_run, check_pair, freedom_of, luck_of_runs, scores_of
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
@@ -52,12 +52,11 @@ def randomisation_test(
     observed = abs(float(scores[0].mean() - scores[1].mean()))
     random = np.random.default_rng(seed)
     null = _exchanges(first, second, column, shuffles, random)
-    runs = len(scores[0])
-    if runs > 1:
+    if freedom := freedom_of(by_run(first), by_run(second)):
         own, of_runs, least = _spreads(first, second, column, shared)
         # Runs differ at least by what the sentences say about each of them.
         of_runs = max(of_runs, least)
-        null = null * own + math.sqrt(of_runs) * random.standard_t(2 * (runs - 1), size=shuffles)
+        null = null * own + math.sqrt(of_runs) * random.standard_t(freedom, size=shuffles)
     return (int((np.abs(null) >= observed - 1e-12).sum()) + 1) / (shuffles + 1)
 
 

@@ -14,8 +14,8 @@ from tripleaudit.tables.builders.found_needles import (
     shares,
     strata_of,
 )
-from tripleaudit.tables.cells import Column, Row, Table
-from tripleaudit.tables.gates import doubt_of_training, sentences
+from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.gates import FEW, doubt_of_training, sentences, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
@@ -74,6 +74,22 @@ def answer_triple_needles(table: Table, inputs: TableInputs) -> str:
     return sentences(stated, doubt_of_training(cells))
 
 
+def lead(table: Table, inputs: TableInputs) -> str:
+    """Put what language models find next to what the best trained extractor finds; nothing where needles are few."""
+    cells = [cell for cell in table.find("MINEA", stratum="all") if cell.cases and cell.cases >= FEW]
+    trained, models = ([cell for cell in cells if bool(cell.of["training"]) is own] for own in (True, False))
+    if not trained or not models:
+        return ""
+    best = max(trained, key=lambda cell: cell.value)
+    found = [f"{_system(run_of(cell.of))} finds {_percent(cell)}" for cell in (best, *models)]
+    most = ", the best of those trained," * (len(trained) > 1)
+    return f"Of {best.cases} triples put into texts, {several(found).replace(' finds', most + ' finds', 1)}."
+
+
+def _percent(cell: Cell) -> str:
+    return f"{100 * cell.value:.1f}{cell.mark} % [{100 * cell.low:.1f}, {100 * cell.high:.1f}]"
+
+
 TRIPLE_NEEDLES = TableSpec(
     name="triple-needles",
     order=29.5,
@@ -82,5 +98,6 @@ TRIPLE_NEEDLES = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("triples")),
     question="How many of the triples that were put into texts are found?",
     answer=answer_triple_needles,
+    lead=lead,
     glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
