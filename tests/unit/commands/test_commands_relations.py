@@ -50,8 +50,9 @@ def test_names_are_guessed_by_pairs_that_are_right_and_a_map_scores(files, tmp_p
 
 
 def test_one_pair_is_no_reason_and_a_tie_is_none_either(tmp_path, capsys):
-    gold = write(tmp_path / "train.jsonl", [{"text": "a b", "triples": [["a", "r", "b"], ["a", "q", "b"]]}] * 2)
-    guess = write(tmp_path / "p.jsonl", [{"text": "a b", "triples": [["a", "Z", "b"], ["b", "Q", "c"]]}] * 2)
+    one, two = ({"text": "c d", "triples": [["c", name, "d"]]} for name in ("r", "W"))
+    gold = write(tmp_path / "train.jsonl", [{"text": "a b", "triples": [["a", "r", "b"], ["a", "q", "b"]]}] * 2 + [one])
+    guess = write(tmp_path / "p.jsonl", [{"text": "a b", "triples": [["a", "Z", "b"], ["b", "Q", "c"]]}] * 2 + [two])
     assert main(["relations", gold, guess, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["relations"] == {"Q": "q"}  # by its name
 
