@@ -88,6 +88,9 @@ def test_sentences_take_over_where_paragraphs_are_few():
     assert infusion.unit == "sentence" and infusion.removed() == text.strip()
     assert "\n" not in infusion.text
     assert infuse(document(9000), [("a", "n" * 998)], 1).unit == "paragraph"
+    for paragraphs, unit in ((3, "paragraph"), (2, "sentence")):  # two for each needle, and one more
+        text = "\n\n".join(["This is one sentence of the text. And one more."] * paragraphs)
+        assert infuse(Document("d", text), [("a", "A needle of a few words.")], 5).unit == unit
 
 
 def test_several_needles_share_a_gap_when_gaps_are_few():
