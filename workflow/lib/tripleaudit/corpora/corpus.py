@@ -163,15 +163,15 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     """
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
-    texts, unique, ids = set(), set(), set()
-    relations, found, notes, times, inside = Counter(), Counter(), Counter(), Counter(), Counter()
+    texts, unique, ids = set[str](), set[Any](), set[str]()
+    relations, found, notes, times, inside = (Counter[Any]() for _ in range(5))
     cut, turned = [], []
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
         finder = _Finder(item, occurrence)
         triples: list[Triple] = []
-        strings = {}
+        strings: dict[Any, Any] = {}
         for raw_triple in item.triples:
             subject, relation, object_, *starts, subject_type, object_type = raw_triple
             if not relation:

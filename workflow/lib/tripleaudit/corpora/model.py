@@ -26,6 +26,12 @@ class Span:
         """Whether the span has a place in the sentence."""
         return self.start is not None
 
+    @property
+    def offsets(self) -> tuple[int, int]:
+        """Start and end of a located span."""
+        assert self.start is not None and self.end is not None
+        return self.start, self.end
+
     def to_json(self) -> dict[str, Any]:
         row: dict[str, Any] = {"start": self.start, "end": self.end, "text": self.text}
         return row if self.type is None else {**row, "type": self.type}

@@ -12,7 +12,7 @@ from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry
-from tripleaudit.sources.registry import Division, RawFile, RegisteredCorpus, Split
+from tripleaudit.sources.registry import Division, RawFile, RegisteredCorpus, Split, Zero
 
 
 def read_registered(
@@ -50,17 +50,17 @@ def read_registered(
         check_raw_file(file, file.below(raw_root))
 
     def read(file: str) -> Iterable[RawSentence]:
-        found = read_raw(Path(raw_root) / file, registry.raw_file(file).format, occurrence=occurrence)
+        found = read_raw(Path(raw_root) / file, registry.raw_file(file).format or "auto", occurrence=occurrence)
         if limit_each is None:
             return found
         return islice(of_relations(found, only, file, some_absent=True), limit_each)
 
     if entry.zero:
-        members = _with_zero(entry, split, read)
-    elif split in entry.whole:
-        members = _whole(entry.whole[split], read)
-    else:
+        members = _with_zero(entry, entry.zero, split, read)
+    elif entry.division and split not in entry.whole:
         members = _divide(entry.division, read, Path(raw_root))[split]
+    else:
+        members = _whole(entry.whole[split], read)
     formats = dict.fromkeys(file.format for file in entry.raw_files(split) if file.format)
     source = f"{name}/{split}"
     kept = of_relations(members, only, source, some_absent)
@@ -102,18 +102,20 @@ def _whole(plan: Split, read: Callable[[str], Iterable[RawSentence]]) -> list[Ra
     return members
 
 
-def _with_zero(entry: RegisteredCorpus, split: str, read: Callable[[str], Iterable[RawSentence]]) -> list[RawSentence]:
+def _with_zero(
+    entry: RegisteredCorpus, zero: Zero, split: str, read: Callable[[str], Iterable[RawSentence]]
+) -> list[RawSentence]:
     """The sentences of a split, and after them its share of the raw corpus's zero-triple sentences."""
     positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
     texts = (sentence.text for members in positive.values() for sentence in members)
-    found = find_zero(texts, (sentence for file in entry.zero.files for sentence in read(file)))
+    found = find_zero(texts, (sentence for file in zero.files for sentence in read(file)))
     try:
-        sizes = fitting_sizes(len(found), entry.zero.sizes, entry.zero.least)
+        sizes = fitting_sizes(len(found), zero.sizes, zero.least)
     except UserError as error:
-        raise UserError(f"{entry.name} ({', '.join(entry.zero.files)}): {error}") from error
-    chosen = deal(found, sizes, entry.zero.seed)[split]
+        raise UserError(f"{entry.name} ({', '.join(zero.files)}): {error}") from error
+    chosen = deal(found, sizes, zero.seed)[split]
     added = [
-        RawSentence(f"zero-{number}", item.text.lower() if entry.zero.lower else item.text, [], item.where)
+        RawSentence(f"zero-{number}", item.text.lower() if zero.lower else item.text, [], item.where)
         for number, item in enumerate(chosen)
     ]
     return positive[split] + added

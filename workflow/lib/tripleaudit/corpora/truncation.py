@@ -31,7 +31,8 @@ def count_truncated(sentences: Sequence[Sentence], tokenizer: Path, max_length: 
     count = 0
     for sentence, encoding in zip(sentences, model.encode_batch([each.text for each in sentences]), strict=True):
         end = max((stop for _, stop in encoding.offsets), default=0)
-        count += sum(triple.located and max(triple.subject.end, triple.object.end) > end for triple in sentence.triples)
+        located = (triple for triple in sentence.triples if triple.located)
+        count += sum(max(triple.subject.offsets[1], triple.object.offsets[1]) > end for triple in located)
     return count
 
 

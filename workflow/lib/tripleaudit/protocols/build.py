@@ -102,16 +102,17 @@ def _augmented(
     from tripleaudit.protocols.augmented.replaced import augment, check_words
     from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 
-    if masked_lm is None and encoder is None:
+    source = encoder or masked_lm
+    if source is None:
         raise UserError("augmented: expected a masked language model, or an encoder to make one from")
-    own = derive_vectors(encoder or masked_lm, [*splits.train, *splits.test])
+    own = derive_vectors(source, [*splits.train, *splits.test])
     nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
     check_words(splits, nearest)
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             masked_lm = folder
             settings = MaskedLm(steps=mlm_steps, layers=mlm_layers, seed=options.get("seed", 0))
-            train_masked_lm(encoder, splits.train, masked_lm, settings)
+            train_masked_lm(source, splits.train, masked_lm, settings)
         model = MaskedLanguageModel(masked_lm, batch_size=batch_size)
     return augment(splits, model, nearest, **options)
 

@@ -28,8 +28,8 @@ def parse_zero_sizes(text: str) -> tuple[int, ...]:
     Raises:
         UserError: the text is none of these.
     """
-    if text in PUBLISHED:
-        return tuple(registry.corpus(f"{text}star").zero.sizes[name] for name in SPLIT_NAMES)
+    if text in PUBLISHED and (zero := registry.corpus(f"{text}star").zero):
+        return tuple(zero.sizes[name] for name in SPLIT_NAMES)
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 3 or not all(part.isdecimal() for part in parts):
         raise UserError(f"zero_sizes is {text!r}, expected nyt24, nyt29 or three whole numbers N,N,N")

@@ -177,7 +177,8 @@ def _nesting(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     nested = []
     for sentence in sentences:
         spans = {part for triple in sentence.triples for part in (triple.subject, triple.object) if part.located}
-        for outer, inner in itertools.permutations(sorted(spans, key=lambda span: (span.start, span.end)), 2):
-            if outer.start <= inner.start and inner.end <= outer.end:
+        for outer, inner in itertools.permutations(sorted(spans, key=lambda span: span.offsets), 2):
+            (start, end), (first, last) = outer.offsets, inner.offsets
+            if start <= first and last <= end:
                 nested.append(f"{sentence.id}: {inner.text!r} in {outer.text!r}")
     yield _found("nesting", nested, "entities stand inside another one; some extractors cannot represent that")

@@ -77,8 +77,9 @@ class Copies:
         Args:
             texts: others; by default the sentences themselves, each with those before it.
         """
-        own, size = texts is None, len(self.texts)
-        found = (self._copy(n, text, n if own else size) for n, text in enumerate(self.texts if own else texts))
+        size = len(self.texts)
+        looked = enumerate(self.texts if texts is None else texts)
+        found = (self._copy(n, text, n if texts is None else size) for n, text in looked)
         return [copy for copy in found if copy]
 
     def _copy(self, place: int, text: str, before: int) -> Copy | None:

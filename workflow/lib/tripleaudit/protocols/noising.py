@@ -167,7 +167,7 @@ class EntityNoising:
 
     def _draw_all(self, entities: Sequence[str], rng: np.random.Generator) -> dict[str, str] | None:
         """Draw one noise word for each entity string; None if a word equals its entity or another noise word."""
-        fresh = {}
+        fresh: dict[str, str] = {}
         for entity in entities:
             length = self._length(entity)
             keep = self.settings.keep_length
@@ -183,7 +183,7 @@ class EntityNoising:
 
     def _draw_pieces(self, length: int, rng: np.random.Generator) -> str | None:
         """String together one word-initial and ``length - 1`` continuation pieces that tokenise as such."""
-        initial, continuation = self.pieces
+        initial, continuation = self.pieces or ((), ())
         for _ in range(TRIES):
             parts = [initial[int(rng.integers(len(initial)))]]
             parts += [continuation[int(rng.integers(len(continuation)))] for _ in range(length - 1)]
@@ -212,7 +212,7 @@ def _word_places(text: str, places: dict[str, list[Place]]) -> dict[str, list[Pl
     """Return the places of every word that stands inside an entity; None if an entity does not consist of words."""
     words = {match.span(): match.group() for match in _WORD.finditer(text)}
     starts, ends = map(set, zip(*words, strict=True))
-    inside = set()
+    inside = set[str]()
     for start, end in itertools.chain.from_iterable(places.values()):
         if start not in starts or end not in ends:
             return None

@@ -113,7 +113,7 @@ def _key_groups(
     groups: dict[Strings, list[int]] = defaultdict(list)
     for number, row in enumerate(triples):
         groups[draw.choice(row)].append(number)
-    sizes = Counter()  # sentences by the count of their key
+    sizes = Counter[int]()  # sentences by the count of their key
     for key, members in groups.items():
         sizes[held[key]] += len(members)
     if max_count is None:

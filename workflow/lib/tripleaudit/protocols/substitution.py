@@ -62,7 +62,7 @@ def substitute(
     def moved(span: Span) -> Span:
         if not span.located:
             return span
-        start, end = map(shift, place_of(span) if place_of else (span.start, span.end))
+        start, end = map(shift, place_of(span) if place_of else span.offsets)
         return Span(start, end, text[start:end], span.type)
 
     triples = (Triple(moved(t.subject), t.relation, moved(t.object)) for t in sentence.triples)
@@ -78,7 +78,7 @@ def entity_places(sentence: Sentence, levels: Container[str] | None = None) -> d
     for triple in sentence.triples:
         for span in (triple.subject, triple.object):
             if span.located:
-                places.setdefault(span.text, set()).add((span.start, span.end))
+                places.setdefault(span.text, set()).add(span.offsets)
     for text, known in places.items():
         found, level = find_spans(sentence.text, text, every=True)
         if levels is None or level in levels:
@@ -149,7 +149,7 @@ def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
 
     def place_of(span: Span) -> Place:
         mentions = layout.entities[span.text].mentions
-        return (span.start, span.end) if not mentions or (span.start, span.end) in mentions else mentions[0]
+        return span.offsets if not mentions or span.offsets in mentions else mentions[0]
 
     return replace(substitute(layout.sentence, slots, place_of)[0], id=id_)
 

@@ -113,7 +113,7 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
     with open_text(path) as stream:
         text = stream.read()
     decoder, line, last = json.JSONDecoder(object_pairs_hook=_unique_keys(path)), 1, 0
-    while (place := _SPACE.match(text, last).end()) < len(text):
+    while (place := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
         line += text.count("\n", last, place)
         with json_explained(path):
             value, last = decoder.raw_decode(text, place)
@@ -127,7 +127,7 @@ def first_object(path: Path) -> Any:
     with open_text(path) as stream:
         for size in (_ENOUGH, -1):
             text += stream.read(size)
-            start = _BEGIN.match(text).end()
+            start = _BEGIN.match(text).end()  # type: ignore[union-attr]  # it matches nothing, too
             if text[start : start + 1] == "]":
                 return None
             try:

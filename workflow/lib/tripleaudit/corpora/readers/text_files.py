@@ -149,7 +149,7 @@ def _tagged(tagged: str, label: str, where: str) -> dict[str, Any]:
     match = LABEL.fullmatch(label)
     if label not in NO_RELATION and (not match or match[2] == match[3]):
         raise UserError(f"{where}: the relation is {label!r}, expected name(e1,e2), name(e2,e1) or no_relation")
-    triples = [] if label in NO_RELATION else [{"s": match[2], "r": match[1], "o": match[3]}]
+    triples = [{"s": match[2], "r": match[1], "o": match[3]}] if match and label not in NO_RELATION else []
     return {"text": text, "entities": entities, "triples": triples}
 
 
