@@ -102,7 +102,7 @@ def add_reading(parser: argparse.ArgumentParser, files: str = "the files") -> No
         help="which column is what, such as text=sentence,subject=head.word (docs/formats.md)",
     )
     parser.add_argument(
-        "--encoding", default="", metavar="E", help="of files that are not UTF-8 or UTF-16, such as cp1252"
+        "--encoding", default="", metavar="E", help="of files that are not UTF-8 or -16, such as cp1252"
     )
 
 
@@ -137,9 +137,7 @@ def add_gpu(parser: argparse.ArgumentParser) -> None:
 def add_gpus(parser: argparse.ArgumentParser) -> None:
     """Add ``--gpu`` and ``--gpus`` of a job."""
     add_gpu(parser)
-    parser.add_argument(
-        "--gpus", type=Whole(), default=1, metavar="N", help="GPUs of the job; 0 hides all (default: 1)"
-    )
+    parser.add_argument("--gpus", type=Whole(), default=1, metavar="N", help="GPUs of a job; 0 hides all (default: 1)")
 
 
 def check_places(given: Mapping[str, Any]) -> None:

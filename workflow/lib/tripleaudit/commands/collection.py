@@ -37,15 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
     run.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
     run.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
+    run.add_argument("--tokenisers", type=NUMBER, metavar="N", help="tokenising processes for GPUs (default: as many)")
     run.add_argument(
-        "--tokenisers", type=NUMBER, metavar="N", help="processes that tokenise for GPUs (default: as many)"
-    )
-    run.add_argument(
-        "--share",
-        type=Real(0, 1, open=True),
-        default=1.0,
-        metavar="S",
-        help="of a GPU that a worker takes (default: 1)",
+        "--share", type=Real(0, 1, open=True), default=1.0, metavar="S", help="of a GPU, for a worker (default: 1)"
     )
     run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
     run.add_argument("--dry-run", action="store_true", help="only say what it will take, from a sample")

@@ -12,9 +12,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
     parser.add_argument("splits", nargs="+", metavar="SPLIT=FILE", help="for example train=train.jsonl test=test.jsonl")
     add_reading(parser, "all files")
-    parser.add_argument(
-        "--to", default="datasets", choices=("datasets", *WRITERS), help="what to write (default: datasets)"
-    )
+    parser.add_argument("--to", default="datasets", choices=("datasets", *WRITERS), help="form (default: datasets)")
     parser.add_argument("--occurrence", default="first", choices=("first", "all", "given"))
     parser.add_argument("--out", required=True, metavar="FOLDER", help="a folder that does not exist yet")
 

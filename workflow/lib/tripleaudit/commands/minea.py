@@ -38,11 +38,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten documents to whole paragraphs within N")
     parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
     parser.add_argument(
-        "--samples", type=NUMBER, default=1, metavar="N", help="extractions; more show mean and deviation"
+        "--samples", type=NUMBER, default=1, metavar="N", help="extractions; several: mean and deviation"
     )
-    parser.add_argument(
-        "--timeout", type=POSITIVE, default=600, metavar="S", help="seconds for one answer (default: 600)"
-    )
+    parser.add_argument("--timeout", type=POSITIVE, default=600, metavar="S", help="seconds per answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
     add_force(parser)
     add_asking(parser)

@@ -33,9 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|NAME=RELATION",
         help="name predicted relations as a map says (tripleaudit relations proposes one)",
     )
-    parser.add_argument(
-        "--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples of the intervals; 0: none"
-    )
+    parser.add_argument("--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples; 0: no intervals")
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 

@@ -42,15 +42,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     augmented.add_argument("--encoder", type=Path, metavar="DIR", help="encoder to make what is missing of the two")
     augmented.add_argument("--k", type=NUMBER, metavar="N", help="similar entities to draw from (default: 11)")
     augmented.add_argument("--beams", type=NUMBER, metavar="N", help="partial candidates of long entities (default: 5)")
-    augmented.add_argument(
-        "--roles", choices=("files", "text"), help="entities that are subject and object (default: files)"
-    )
+    augmented.add_argument("--roles", choices=("files", "text"), help="who is subject and object (default: files)")
     augmented.add_argument(
         "--fallback", choices=("files", "text"), help="words without a neighbour of the kind (default: files)"
     )
-    augmented.add_argument(
-        "--mlm-steps", type=NUMBER, metavar="N", help="training steps of the masked LM (default: 300)"
-    )
+    augmented.add_argument("--mlm-steps", type=NUMBER, metavar="N", help="steps of the masked LM (default: 300)")
     unseen = parser.add_argument_group("unseen_relations")
     unseen.add_argument("--relations", type=NUMBER, metavar="N", help="relations to hold out (default: 5)")
     cardinality = parser.add_argument_group("cardinality")

@@ -15,9 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
     parser.add_argument("--steps", type=NUMBER, default=300, metavar="N", help="updates (default: 300)")
     parser.add_argument("--layers", type=NUMBER, metavar="N", help="layers to load, from the bottom (default: all)")
-    parser.add_argument(
-        "--batch-size", type=NUMBER, default=16, metavar="N", help="sentences of an update (default: 16)"
-    )
+    parser.add_argument("--batch-size", type=NUMBER, default=16, metavar="N", help="sentences an update (default: 16)")
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="(default: 0)")
     add_gpu(parser)
 

@@ -75,14 +75,10 @@ def sifted(inputs: TableInputs) -> Table:
         "The mark for the winner compares all methods on one data set." * (len(rows) > 1),
         *row_notes(inputs, rows, *protocols),
         heads=("Data set", "Method"),
-        reported=_reported_sifted,
+        # the rows without noising are printed for the original split alone, in table 3
+        reported=lambda row, column: reported.in_rte(4 if row.run.noise == "noising" else 3)(row, column),
         change=partial(_with_change, inputs),
     )
-
-
-def _reported_sifted(row: ScoreRow, column: ScoreColumn) -> str | None:
-    # The rows without noising are printed for the original split alone, in table 3.
-    return reported.in_rte(4 if row.run.noise == "noising" else 3)(row, column)
 
 
 def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
