@@ -140,7 +140,7 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
     plan = plan_of(SECTION, tmp_path, monkeypatch)
     run = "c-original-nz-casrel-none-seed1"
     assert list(plan.planned["cdr"]) == ["groundtruth", "openchat", "mine"]
-    assert [(name, system.asked) for name, system in plan.asked("cdr").items()] == [("openchat", ("granularity",))]
+    assert [(name, system.judged) for name, system in plan.to_judge("cdr").items()] == [("openchat", ("granularity",))]
     assert list(plan.planned["own"]) == ["groundtruth", "smollm", run]
     tables = ["gre-sentence", "gre-document", "gre-hard-matching", "gre-correlations"]
     assert list(plan.study.report.tables("gre")) == tables
@@ -254,7 +254,7 @@ def test_systems_that_the_study_asks_are_rows_of_their_own_texts(tmp_path, monke
     }
     study = Study({"study": "s", **sections})
     plan = study.grescores
-    assert set(plan.asked("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
+    assert set(plan.to_judge("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
     assert plan.texts("mine", "c-original-nz-all") == ["results/s/protocols/c/original/nz/test.jsonl"]
     assert study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"] == ["results/s/systems.json"]
 
