@@ -48,12 +48,11 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(  # a tar archive ends at an empty name
+    ("kind", "name"), [(kind, name) for kind in KINDS for name in HOSTILE if (kind, name) != ("tar", "nothing")]
+)
 def test_a_hostile_name_is_one_sentence(tmp_path, kind, name):
     names, message = HOSTILE[name]
-    if kind == "tar" and name == "nothing":
-        pytest.skip("a tar archive ends at an empty name")
     with pytest.raises(UserError, match=message) as caught:
         extract(write(tmp_path / "a.bin", kind, "ok.txt", *names), "", tmp_path / "out" / "all")
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300

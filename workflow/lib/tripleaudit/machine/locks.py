@@ -54,7 +54,7 @@ def try_lock(path: Path) -> FileLock | None:
 
 
 def taken(lock: FileLock) -> bool:
-    """Take a lock, if nobody else holds it; the same."""
+    """Take a lock if nobody else holds it; where the file system has no locks, it counts as taken."""
     try:
         lock.acquire()
     except Timeout:
