@@ -27,9 +27,9 @@ Lines = dict[str, list[int]]  # of modules, by their paths from the root
 
 @cache
 def imported(path: Path) -> set[str]:
-    """Return the dotted names that a file imports, inside functions too, and the modules of the commands it gives."""
+    """Return the dotted names that a file imports, inside functions too."""
     text = path.read_text(encoding="utf-8")
-    found = {f"tripleaudit.commands.{name}" for name in re.findall(r'main\(\["(\w+)"', text)}
+    found: set[str] = set()
     if "tripleaudit.extractors.registry import" in text:  # which gives extractors by their names
         found |= {f"tripleaudit.extractors.{name}" for name in re.findall(r'"(\w+)"', text)}
     for node in ast.walk(ast.parse(text)):
@@ -41,24 +41,50 @@ def imported(path: Path) -> set[str]:
 
 
 def dotted(root: Path, path: Path) -> str:
-    return ".".join(path.relative_to(root / "workflow" / "lib").with_suffix("").parts)
+    return ".".join(path.relative_to(root / "workflow" / "lib").with_suffix("").parts).removesuffix(".__init__")
+
+
+def asked_for(root: Path, path: Path) -> tuple[set[str], set[str]]:
+    """Return names by which tests ask for what a module holds (a command, table, plot), and modules that take them."""
+    module, text = dotted(root, path), path.read_text(encoding="utf-8")
+    given = {"tripleaudit.cli", "tripleaudit.cli.main"}
+    if path.parent.name == "commands":
+        return {path.stem.replace("_", "-")}, given
+    if path.parent.name == "builders":
+        return {*re.findall(r'\bname=f?"([\w-]+)', text)}, {"tripleaudit.tables.building"}
+    if path.parent.name == "plots":
+        return {*re.findall(r'^NAME = "([\w-]+)"', text, re.MULTILINE)}, {"tripleaudit.tables.plots"}
+    steps = (root / PACKAGE / "steps.py").read_text(encoding="utf-8")
+    return {*re.findall(rf'"([\w-]+)": Step\("{module.removeprefix("tripleaudit.")}:', steps)}, given
+
+
+def mirrored(test: Path, module: str) -> bool:
+    """Return whether tests are called like a module or its package, in its room."""
+    parts = module.split(".")
+    return parts[1:2] == [test.parent.name] and test.stem.endswith((f"_{parts[-1]}", f"_{parts[-2]}"))
 
 
 def tests_of(root: Path, file: str) -> list[str]:
-    """Return the unit tests of a module: its mirror first, then those that import it, its own room's before others.
+    """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
-    A module that fewer than ``FEW`` files of tests import has those of the modules that import it, too, and so on.
+    Of these the own room's come before others. A module that fewer than ``FEW`` files of tests import has those of the
+    modules that import it, too, and so on; one without any, all of its room.
     """
-    room, name = Path(file).parts[3], Path(file).stem
+    room, own = Path(file).parts[3], dotted(root, root / file)
     tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
     modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}
-    wanted, above = set(), {dotted(root, root / file)}
-    found = [path for path in tests if path.stem.endswith(f"_{name}") and path.parent.name == room]
+    wanted, above = set(), {own}
+    found = [path for path in tests if mirrored(path, own)]
+    named, takers = asked_for(root, root / file)
+    quoted = re.compile(rf'"({"|".join(sorted(named))})')
+    asking = {path for path, names in tests.items() if names & takers and named and quoted.search(path.read_text())}
     while len(found) < FEW and not above <= wanted:
         wanted |= above
-        more = [path for path, names in tests.items() if names & wanted and path not in found]
-        found += sorted(more, key=lambda path: path.parent.name != room)
+        asking |= {path for path in tests for module in above if mirrored(path, module)}
+        more = [path for path, names in tests.items() if (names & wanted or path in asking) and path not in found]
+        found += sorted(more, key=lambda path: (path.parent.name != room, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
+    found = found or [path for path in tests if path.parent.name == room]
     return [str(path.relative_to(root)) for path in found[:MOST]]
 
 

@@ -13,6 +13,7 @@ from benchmarks import __main__ as main_module
 from benchmarks import bench_gpu, mutate
 from benchmarks.__main__ import missed, parsed, parts_at_hand, write
 from benchmarks.bench_operators import device_formulation
+from benchmarks.reached import PACKAGE, tests_of
 from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build
@@ -188,3 +189,18 @@ def test_every_change_said_to_change_nothing_is_one_that_is_made(root):
     text = (root / "benchmarks" / "equivalent.yaml").read_text(encoding="utf-8")
     assert text.count("numbers:") == len(several & {each[:4] for each in named})
     assert all(len(why.split()) > 2 for why in named.values())
+
+
+@pytest.mark.parametrize(
+    ("module", "test"),
+    [
+        ("tables/builders/co_occurrence.py", "tables/test_tables_builders.py"),
+        ("tables/builders/held_out_relations.py", "tables/test_tables_systems.py"),
+        ("tables/plots/lost_in_the_middle.py", "tables/test_tables_plots.py"),
+        ("tables/render/latex_form.py", "tables/test_tables_render.py"),
+        ("commands/gre_lda.py", "commands/test_commands_gre.py"),
+        ("generative/generate.py", "commands/test_commands_generate.py"),
+    ],
+)
+def test_what_is_asked_for_by_its_name_is_tried_on_the_tests_that_do_so(root, module, test):
+    assert f"tests/unit/{test}" in tests_of(root, f"{PACKAGE}/{module}")
