@@ -226,6 +226,18 @@ def test_a_baseline_that_is_not_beaten_is_named_instead_of_a_gap():
     assert "a gap of 81.0 points" in answer("type-f1", scores(*rows))
 
 
+@pytest.mark.parametrize(("known", "beaten"), [(0.5, True), (0.66, False), (0.8, False)])
+def test_two_steps_are_held_against_what_looking_up_finds_on_the_same_sentences(tmp_path, known, beaten):
+    made = Results(tmp_path)
+    for training in ("nz", "wz"):
+        made.run("casrel", quality=0.62, training=training, testing="wz", zero=100)
+        made.run("memorise", quality=known, training=training, testing="wz", zero=100)
+    made.run("zcc-binary+casrel", quality=0.62, testing="wz", zero=100)
+    said = answer("two-step", load_inputs(scores=made.scores, counts=made.counts))
+    assert ("it does not beat the baseline “Memorised triples”" in said) is not beaten
+    assert said.startswith("For CasRel behind ZCC binary, no difference is shown between F1 trained end to end")
+
+
 def test_several_systems_are_counted_and_the_one_that_finds_most_is_named():
     rows = [(name, "none", "unseen", value) for name, value in (("casrel", 0.16), ("prgc", 0.3), ("pfn", 0.01))]
     assert answer("type-f1", scores(*rows, *LOOKED_UP)) == (

@@ -99,6 +99,10 @@ def test_a_leader_on_the_same_sentences_is_one_by_the_paired_difference(p, said)
     cells = [("A", replace(HIGH, of={"extractor": "a"})), ("B", cell(76.0, 71.0, 80.0, of={"extractor": "b"}))]
     assert leader(cells, "F1").startswith("F1 has no clear leader")
     assert leader(cells, "F1", inputs=inputs).startswith(said)
+    third = ("C", cells[1][1])  # two rivals, each with a p-value of .02 or .06 that counts twice, as for a bold mark
+    assert leader([*cells, third], "F1", inputs=inputs).startswith(said)
+    paired = replace(paired, p=0.03)
+    assert leader([*cells, third], "F1", inputs=inputs).startswith("F1 has no clear leader (up to 80.0; A, B and C")
 
 
 def of(corpus: str, extractor: str, stratum: str, value: float, noise: str = "none") -> Cell:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import Difference
+from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, number
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
@@ -264,13 +265,8 @@ def best(cells: Iterable[tuple[str, Cell]]) -> tuple[str, Cell]:
 def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inputs: TableInputs | None = None) -> str:
     """Say which of several named systems is ahead in a score, or why none is: too few cases, all zero, a tie.
 
-    With the ``inputs`` of a table of F1, differences on the same sentences are paired.
+    With the ``inputs`` of a table of F1, differences on the same sentences are paired, and corrected as bold marks are.
     """
-
-    def tied(one: Cell) -> bool:
-        difference = inputs.scores.between(one.of, cell.of) if inputs and one.of and cell.of else None
-        return not Pair("", one, cell, difference=difference).shown
-
     known = sorted(((name, cell) for name, cell in cells if cell.value is not None), key=lambda one: -one[1].value)
     if not known:
         return ""
@@ -282,7 +278,12 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inpu
         return f"{what} {cell.shown}{unit} ({name} alone was measured)"
     if not cell.value:
         return f"{what} is 0 for all"
-    equals = [other for other, one in known if tied(one)]
+    differences = [
+        inputs.scores.between(one.of, cell.of) if inputs and one.of and cell.of else None for _, one in known[1:]
+    ]
+    rivals = [Pair(*rival, cell, difference=found) for rival, found in zip(known[1:], differences, strict=True)]
+    p_values = holm([(rival.difference and rival.difference.p) or 0.0 for rival in rivals])
+    equals = [name, *(one.name for one, p in zip(rivals, p_values, strict=True) if p >= ALPHA or not one.shown)]
     if len(equals) > 1:
         tie = f"{several(equals)} are not distinguishable, which takes more cases"
         return f"{what} has no clear leader (up to {cell.shown}{unit}; {tie})"

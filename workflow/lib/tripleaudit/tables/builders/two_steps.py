@@ -186,26 +186,34 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
 
 
 def answer_two_step(table: Table, inputs: TableInputs) -> str:
-    """Of end-to-end training the table has the change alone; its scores are looked up."""
+    """Of end-to-end training the table has the change alone; its scores, and those of baselines, are looked up."""
     behind: dict[str, list[Cell]] = {}
     for cell in table.find("F1"):
         gate, name = split_two_step(cell.of["extractor"])
         if name not in inputs.untrained:
             behind.setdefault(gate, []).append(replace(cell.percent(), of={**cell.of, "extractor": name}))
     pairs = [
-        pair._replace(
-            name=f"{pair.name} behind {labels.extractor(gate)}",
-            difference=inputs.scores.between(
-                pair.first.of, {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
-            ),
-        )
+        _behind(gate, pair, inputs)
         for gate, cells in behind.items()
         for pair in pairs_of(
-            [*inputs.scores.elsewhere(cells, training="wz"), *cells], {"training": "wz"}, {"training": "nz"}
+            [*cells, *(one for training in ("wz", "nz") for one in inputs.scores.elsewhere(cells, training=training))],
+            {"training": "wz"},
+            {"training": "nz"},
+            inputs=inputs,
         )
     ]
     trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
     return sentences(trained if behind else "", _answer_saved(table, inputs))
+
+
+def _behind(gate: str, pair: Pair, inputs: TableInputs) -> Pair:
+    """Return a pair with its second side, and the baseline of that, held against what is let through by the gate."""
+    steps = {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
+    alone, floor = pair.floors
+    if floor.cell.of:
+        floor = floor._replace(difference=inputs.scores.between(floor.cell.of, steps))
+    name, difference = f"{pair.name} behind {labels.extractor(gate)}", inputs.scores.between(pair.first.of, steps)
+    return pair._replace(name=name, difference=difference, floors=(alone, floor))
 
 
 def _answer_saved(table: Table, inputs: TableInputs) -> str:
