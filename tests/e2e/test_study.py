@@ -7,9 +7,11 @@ import shutil
 import pytest
 import yaml
 
+from support.contradictions import contradictions
 from support.latex import check_fits, needs_pdflatex
 from support.shared import shared
 from support.workflow import planned, ran, write_study
+from tripleaudit.tables.render.json_form import read_table
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +50,11 @@ def test_every_table_is_made_in_four_forms(finished):
     for name in STATISTICS | RESULTS:
         for form in ("csv", "md", "tex", "html"):
             assert (tables / f"{name}.{form}").stat().st_size > 30, f"{name}.{form}"
+
+
+def test_no_two_statements_of_a_finished_study_contradict_each_other(finished):
+    tables = [read_table(path) for path in sorted((finished / "results" / "small" / "tables").glob("*.json"))]
+    assert contradictions(tables) == []
 
 
 @needs_pdflatex
@@ -116,3 +123,14 @@ def test_lost_predictions_and_scores_are_made_again_without_training(copy):
         (copy / "results" / "small" / name).unlink()
     assert planned(copy) == {}  # no table waits for them
     assert planned(copy, "--", "results/small/scores.csv") == {"predict": 1, "score": 1, "merge_scores": 1}
+
+
+def test_a_study_of_stored_systems_fetches_no_encoder(tmp_path):
+    """Nothing is trained, so that no weights are needed: what is fetched is the corpus."""
+    few = {"settings": ["nz"], "protocols": {"original": None}, "noising": None, "extractors": {}}
+    write_study(tmp_path, tmp_path, **few, systems={"gold": {"predictions": ["test.jsonl"]}})
+    change(tmp_path, encoder={"model": "minilm"})
+    started = planned(tmp_path)
+    assert started["predict_system"] == 1 and not {"fetch_model", "train"} & set(started)
+    change(tmp_path, extractors={"casrel": None})
+    assert planned(tmp_path)["fetch_model"] == 1
