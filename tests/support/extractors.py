@@ -1,6 +1,7 @@
 """Checks that every extractor must pass, and the small sentences and encoder that they run on."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar
@@ -133,6 +134,18 @@ def toy_sentences(*, chain: bool = True) -> list[Sentence]:
         sentence(
             "notes of ada lovelace , london .", ("ada lovelace", "W", "notes"), ("ada lovelace", "L", "london"), id="7"
         ),
+    ]
+
+
+def with_types(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences with a type of each entity, by its length."""
+
+    def typed(span: Span) -> Span:
+        return replace(span, type="long" if len(span.text) > 5 else "short")
+
+    return [
+        replace(s, triples=tuple(Triple(typed(t.subject), t.relation, typed(t.object)) for t in s.triples))
+        for s in sentences
     ]
 
 

@@ -37,6 +37,7 @@ FLOORS = (
 )
 LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands", "api")
 HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "gensim", "scipy", "snakemake")
+HEAVY += ("pandas", "vl_convert")
 
 
 def module_of(path: Path) -> str:

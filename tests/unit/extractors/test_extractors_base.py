@@ -3,8 +3,6 @@
 import json
 import logging
 import shutil
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,24 +47,11 @@ def saved(tiny_encoder, tmp_path):
     return folder
 
 
-def test_importing_the_registry_imports_no_torch():
-    code = (
-        "import sys, tripleaudit.extractors.registry; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_unknown_names_get_suggestions():
     with pytest.raises(UserError, match="unknown extractor 'casrell', did you mean 'casrel'"):
         extractor_class("casrell")
     with pytest.raises(UserError, match="unknown extractor '-'; known are casrel, tplinker"):
         extractor_class("-")
-
-
-def test_the_extractors_are_known_by_name():
-    names = "casrel tplinker tdeer prgc grte pfn onerel birte ptrnet unirel"
-    assert " ".join(extractor_names()).startswith(names)
-    assert resolve("casrel") == (CasRel, {})
 
 
 def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
@@ -125,19 +110,6 @@ def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value
         load_extractor(saved)
 
 
-def test_missing_weights_are_refused(saved):
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(saved / "model.safetensors")
-    del weights["object.bias"]
-    save_file(weights, saved / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(UserError, match="the weights of object.bias are missing"):
-        CasRel.from_pretrained(saved)
-    (saved / "model.safetensors").unlink()
-    with pytest.raises(UserError, match="cannot be loaded"):
-        CasRel.from_pretrained(saved)
-
-
 def test_pickled_weights_are_never_loaded(tiny_encoder, tmp_path):
     folder = tmp_path / "pickled"
     shutil.copytree(tiny_encoder, folder)
@@ -156,12 +128,6 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         CasRel.from_encoder(tiny_encoder, [])
     with pytest.raises(UserError, match="casrel: unknown key 'max_lenght', did you mean 'max_length'"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_lenght=9)
-    with pytest.raises(UserError, match="casrel/max_length: expected integer, got '9'"):
-        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length="9")
-    with pytest.raises(UserError, match="casrel/max_length: expected at least 8, got 2"):
-        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_length=2)
-    with pytest.raises(UserError, match="casrel/occurrence: expected one of first, all, given, got 'last'"):
-        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, occurrence="last")
     with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
 
@@ -196,13 +162,6 @@ def test_prediction_leaves_the_training_mode_alone(tiny_encoder):
     model = build(CasRel, tiny_encoder).train()
     model.extract([each.text for each in toy_sentences()])
     assert model.training
-
-
-def test_the_base_class_loads_any_extractor(saved):
-    loaded = Extractor.from_pretrained(saved)
-    assert type(loaded) is CasRel
-    assert loaded.aligner.tokenizer.is_fast
-    assert loaded.config.relations == list(TOY_RELATIONS)
 
 
 def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_path):
@@ -319,9 +278,11 @@ def test_a_broken_checkpoint_is_told_in_the_words_of_what_read_it(saved):
     from safetensors.torch import load_file, save_file
 
     weights = load_file(saved / "model.safetensors")
-    save_file({**weights, "object.bias": torch.zeros(3)}, saved / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(UserError, match="the weights of .*object.bias.* are missing or have another shape"):
-        CasRel.from_pretrained(saved)
+    without = {name: value for name, value in weights.items() if name != "object.bias"}
+    for broken in (without, {**weights, "object.bias": torch.zeros(3)}):
+        save_file(broken, saved / "model.safetensors", metadata={"format": "pt"})
+        with pytest.raises(UserError, match="the weights of .*object.bias.* are missing or have another shape"):
+            CasRel.from_pretrained(saved)
     torch.save(weights, saved / "pytorch_model.bin")
     (saved / "model.safetensors").unlink()
     with pytest.raises(UserError, match="cannot be loaded: .* .*"):  # never a pickle
@@ -341,3 +302,14 @@ def test_an_encoder_brings_no_code_of_its_own(tiny_encoder, tmp_path, monkeypatc
     model.save_pretrained(tmp_path / "saved")
     load_extractor(tmp_path / "saved")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["prgc", "birte", "unirel"])
+def test_layers_start_as_the_authors_do(tiny_encoder, name):
+    """Weights of layers and embeddings normal with a standard deviation of 0.02, biases 0."""
+    model = build(extractor_class(name), tiny_encoder)
+    for own, weight in model.named_parameters():
+        if own.endswith("bias") and not own.startswith("encoder."):
+            assert not weight.any(), own
+        elif weight.numel() > 500 and not own.startswith("encoder."):
+            assert weight.std().item() == pytest.approx(0.02, rel=0.1) and abs(weight.mean().item()) < 0.003, own

@@ -49,11 +49,6 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("casrel", {"max_lenght": 9}, "model: unknown key 'max_lenght', did you mean 'max_length'?"),
         ("casrel", {"encoder": {}}, "model: unknown key 'encoder'"),
         ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
-        (
-            "casrel",
-            {"prior": {"object": None}},
-            "model/prior: expected a probability inside 0 to 1 for object, got None",
-        ),
         ("pfn", {"ends": "middle"}, "model/ends: expected one of word, token, got 'middle'"),
         ("prgc", {"dropout": float("nan")}, "model/dropout: expected a finite number, got nan"),
         ("onerel", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),

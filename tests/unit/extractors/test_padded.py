@@ -40,36 +40,6 @@ def batches(model, sentences, static: int) -> tuple[dict, dict]:
     return Collator(*kind, seed=0)(examples), Collator(*kind, seed=0, static=static)(examples)
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings", "cells"),
-    [(*each, cells) for each in SETTINGS for cells in (2**24, 3000, 40)] + [(*each, 2**24) for each in RECURRENT],
-)
-def test_loss_and_gradients_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells):
-    model = build(kind, tiny_encoder, **settings).double().train()
-    model.step = 1000
-    tight, static = batches(model, toy_sentences(), 11)
-    expected = model(**tight)
-    parameters = dict(model.named_parameters())
-    gradients = torch.autograd.grad(expected.loss, parameters.values(), allow_unused=True)
-    monkeypatch.setenv(formulation.VARIABLE, "device")
-    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
-    schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
-    found = model(**static, **schedule)
-    torch.testing.assert_close(found.loss, expected.loss, rtol=1e-9, atol=0)
-    for name, term in expected.terms.items():
-        torch.testing.assert_close(found.terms[name].double(), term.double(), rtol=1e-9, atol=1e-12)
-    size = float(expected.loss.detach())
-    for (name, _), one, two in zip(
-        parameters.items(),
-        torch.autograd.grad(found.loss, parameters.values(), allow_unused=True),
-        gradients,
-        strict=True,
-    ):
-        assert (one is None) == (two is None), name
-        if one is not None:
-            torch.testing.assert_close(one, two, rtol=1e-8, atol=1e-10 * max(1, size), msg=name)
-
-
 @pytest.mark.parametrize(("kind", "settings"), [*SETTINGS, *RECURRENT])
 def test_batches_of_one_triple_and_of_none_have_the_loss_of_the_cpu(tiny_encoder, monkeypatch, kind, settings):
     """Where a mean is taken over what a batch holds, and that is next to nothing."""
@@ -259,3 +229,12 @@ def test_two_texts_beyond_memory_are_halved_and_a_gpu_frees_what_it_keeps(monkey
         (["a"], [1], [0]), (["b"], [2], [1]), (["c"], [3], [2])
     ]  # fmt: skip
     assert len(freed) == (2 if device == "cuda" else 0)
+
+
+def test_progress_counts_the_sentences_that_are_done(tiny_encoder, monkeypatch):
+    reached = []
+    monkeypatch.setattr(prediction.Progress, "reach", lambda self, done: reached.append((done, self.total)))
+    texts = list(dict.fromkeys(sentence.text for sentence in toy_sentences()))
+    batches = list(prediction.prepared(build(TPLinker, tiny_encoder).eval(), texts, None, 2))
+    assert [len(batch.texts) for batch in batches] == [2] * (len(texts) // 2) + [1] * (len(texts) % 2)
+    assert reached == [(min(2 * number, len(texts)), len(texts)) for number in range(1, len(batches) + 1)]

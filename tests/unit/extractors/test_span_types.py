@@ -6,27 +6,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import build, toy_sentences
+from support.extractors import build, toy_sentences, with_types
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors import span_types
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.span_types import learn_types
-
-
-def kind(text: str) -> str:
-    """A type that the states of a word can tell: by its string."""
-    return "long" if len(text) > 5 else "short"
-
-
-def with_types(sentences: list[Sentence]) -> list[Sentence]:
-    def with_type(span: Span) -> Span:
-        return replace(span, type=kind(span.text))
-
-    return [
-        replace(s, triples=tuple(Triple(with_type(t.subject), t.relation, with_type(t.object)) for t in s.triples))
-        for s in sentences
-    ]
 
 
 @pytest.fixture(scope="module")

@@ -176,15 +176,6 @@ def test_the_score_is_the_product_of_all_eight_probabilities():
         assert len(decode(bare, torch.ones(1, length, dtype=torch.bool), threshold=0.4)[0])  # 0.475 are enough
 
 
-def test_its_layers_start_as_those_of_the_encoder(tiny_encoder):
-    """Weights normal with a standard deviation of 0.02, biases 0."""
-    torch.manual_seed(0)
-    model = build(UniRel, tiny_encoder)
-    layers = [layer for layer in model.children() if isinstance(layer, torch.nn.Linear)]
-    assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.02, rel=0.1)
-    assert layers and all(not layer.bias.any() for layer in layers)
-
-
 @pytest.mark.parametrize("which", range(8))
 def test_a_link_of_exactly_the_threshold_is_none(which):
     cells = [

@@ -19,10 +19,9 @@ from support.extractors import (
 )
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.clues import clues
-from tripleaudit.extractors.registry import load_extractor, resolve
+from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.extractors.zcc import ZCC
 
 HEADS = ("binary", "mcml")
@@ -115,12 +114,6 @@ def test_the_pooler_is_kept_only_on_demand(tiny_encoder, tmp_path):
     assert pooled.decide(texts) != raw.decide(texts)
     pooled.save_pretrained(tmp_path / "pooled")
     assert load_extractor(tmp_path / "pooled").decide(texts) == pooled.decide(texts)
-
-
-def test_settings(tiny_encoder):
-    assert resolve("zcc-mcml") == (ZCC, {"head": "mcml"})
-    with pytest.raises(UserError, match="zcc/head: expected one of binary, mcml, got 'multi'"):
-        build(ZCC, tiny_encoder, head="multi")
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -34,10 +34,11 @@ def missing(code: int) -> Fault:
         ),
         (status(401, message="bad key"), {}, "turns us away: status 401: bad key"),
         (None, {"api_key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set; expected it to hold the key"),
+        (status(403), {}, "turns us away: status 403: no"),
         (missing(404), {}, "turns us away: status 404: The model 'm' does not exist"),
         (missing(400), {}, "turns us away: status 400: The model 'm' does not exist"),
     ],
-    ids=["address", "key", "no-key", "model-404", "model-400"],
+    ids=["address", "key", "no-key", "forbidden", "model-404", "model-400"],
 )
 def test_an_address_a_key_or_a_model_that_does_not_work(tmp_path, fault, values, sentence):
     """Said after the first request, which goes out by itself."""

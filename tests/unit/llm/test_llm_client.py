@@ -15,7 +15,6 @@ from support.fake_endpoint import (
     cut,
     drop,
     endpoint,
-    hang,
     malformed,
     requests,
     status,
@@ -65,14 +64,6 @@ def test_a_passing_fault_is_retried(tmp_path, fault):
     with FakeEndpoint(answer="fine", faults=[fault, fault]) as fake, Client(endpoint(fake), tmp_path) as client:
         (answer,) = client.complete_all(requests(1))
         assert (answer.text, fake.count) == ("fine", 3)
-
-
-def test_a_hanging_request_is_given_up_and_retried(tmp_path):
-    with FakeEndpoint(answer="fine", faults=[hang(20)]) as fake:
-        start = time.monotonic()
-        with Client(endpoint(fake, timeout=0.3), tmp_path) as client:
-            assert client.complete_all(requests(1))[0].text == "fine"
-        assert 0.3 <= time.monotonic() - start < 5
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
@@ -136,27 +127,6 @@ def test_refusals_and_truncated_answers_are_stored_because_they_were_paid_for(tm
         assert [answer.cached for answer in again] == [True] * 4
         assert [answer.status for answer in again] == statuses
         assert fake.count == 4
-
-
-def test_one_unacceptable_request_does_not_stop_the_others(tmp_path):
-    def faults(number, body):
-        return status(400, message="the context is too long") if "number 1" in body["messages"][0]["content"] else OK
-
-    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake), tmp_path) as client:
-        answers = client.complete_all(requests(3))
-    assert [answer.status for answer in answers] == ["ok", "error", "ok"]
-    assert answers[1].error == "status 400: the context is too long"
-
-
-@pytest.mark.parametrize("code", [401, 403, 404])
-def test_an_endpoint_that_turns_us_away_is_asked_no_further(tmp_path, code):
-    with (
-        FakeEndpoint(faults=lambda number, body: status(code)) as fake,
-        Client(endpoint(fake, concurrency=2), tmp_path) as client,
-    ):
-        with pytest.raises(EndpointError, match=f"turns us away: status {code}: no; 0 of 50 answers are there"):
-            client.complete_all(requests(50))
-        assert fake.count <= 4
 
 
 def test_no_quota_is_not_waited_for(tmp_path):

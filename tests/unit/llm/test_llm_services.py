@@ -409,24 +409,25 @@ def test_a_place_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     asyncio.run(use_all())
 
 
-def test_requests_a_minute_are_kept(tmp_path, monkeypatch):
-    """Each request is told to wait a sixth of a second longer than the one before."""
-    waits = []
-    sleep = asyncio.sleep
-    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: waits.append(s) or sleep(0))
+@pytest.fixture
+def waits(monkeypatch):
+    """What requests are told to wait while the clock stands still."""
+    told, sleep = [], asyncio.sleep
+    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: told.append(s) or sleep(0))
     monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
+    return told
+
+
+def test_requests_a_minute_are_kept(tmp_path, waits):
+    """Each request is told to wait a sixth of a second longer than the one before."""
     with FakeEndpoint() as fake, Client(endpoint(fake, requests_per_minute=360), tmp_path) as client:
         client.complete_all(requests(5))
     paced = sorted(wait for wait in waits if wait != 0.05)
     assert paced == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
 
 
-def test_tokens_a_minute_are_kept(tmp_path, monkeypatch):
+def test_tokens_a_minute_are_kept(tmp_path, waits):
     """A request of 300 tokens holds up the next one for half a minute where 600 a minute are allowed."""
-    waits = []
-    sleep = asyncio.sleep
-    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: waits.append(s) or sleep(0))
-    monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
     own = Endpoint("http://localhost/v1", "m", tokens_per_minute=600)
 
     async def pace():

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -199,12 +197,6 @@ def test_raw_root_may_be_given_and_is_looked_into(tmp_path, capsys):
     assert main(["validate", str(study)]) == 0
     assert main(["validate", str(study), "--raw-root", str(tmp_path)]) == 1
     assert f"no such file, expected below raw_root {tmp_path}" in capsys.readouterr().err
-
-
-def test_a_plan_imports_nothing_heavy():
-    code = "import sys; import tripleaudit.plan.study, json; print(json.dumps(sorted(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"torch", "transformers", "pandas", "datasets", "snakemake"} & set(json.loads(result.stdout))
 
 
 def test_a_missing_key_hides_no_fault_of_its_section_or_of_others(tmp_path, monkeypatch):

@@ -50,13 +50,6 @@ def scores(*rows: tuple) -> TableInputs:
     )
 
 
-def test_one_pair_is_told_with_its_gap_and_the_interval_of_that():
-    assert contrast([pair("CasRel", 92.0, 41.0)], SEEN, UNSEEN) == (
-        "For CasRel, F1 is 92.0 % on seen triples and 41.0 % on unseen triples: a gap of 51.0 points [48.2, 53.8]."
-    )
-    assert "a gain of 9.0 points [6.2, 11.8]" in contrast([pair("A", 50.0, 59.0)], SEEN, UNSEEN)
-
-
 def test_without_intervals_or_width_nothing_is_said_about_them():
     assert contrast([Pair("A", Cell(5.0), Cell(4.0))], SEEN, UNSEEN).endswith("a gap of 1.0 points.")
     sure = Pair("A", Cell(100.0, low=100.0, high=100.0), Cell(40.0, low=30.0, high=50.0))

@@ -81,11 +81,6 @@ def rows_of(table: Table) -> list[tuple[str, str]]:
     return [(row.group, row.label) for row in table.rows]
 
 
-def test_unknown_table() -> None:
-    with pytest.raises(UserError, match="there is no table 'type-f2'; expected one of .*type-f1"):
-        build_table("type-f2", TableInputs())
-
-
 BESIDE = [  # table, row, group of rows, column, group of columns -> shown, printed by the paper
     (("triple-types", "Entirely seen (%)", None, "Ori.", "WebNLG"), "50.00", "91.10"),
     (("triple-types", "Test triples", None, "Ori.", "NYT24*"), "40", None),

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -260,13 +258,3 @@ def test_plot_of_the_workflow(results: Results, tmp_path: Path) -> None:
     scores = [str(path) for path in results.scores]
     assert main(["plots", "--name", "type-f1", "--scores", *scores, "--out", out]) == 0
     assert "CasRel" in text_of(Path(out))
-
-
-def test_tables_and_scores_import_nothing_heavy() -> None:
-    code = (
-        "import sys, tripleaudit.cli, tripleaudit.tables.building, tripleaudit.tables.plots, tripleaudit.scoring.rows;"
-        "from tripleaudit.descriptors import TABLES; list(TABLES);"
-        "print([name for name in ('torch', 'transformers', 'vl_convert', 'pandas', 'datasets') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "[]", done.stderr

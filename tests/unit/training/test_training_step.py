@@ -3,14 +3,12 @@
 import contextlib
 import sys
 
-import numpy as np
 import pytest
 import torch
 
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build, toy_sentences
-from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
@@ -36,16 +34,6 @@ def test_a_packed_batch_is_the_batch():
     assert all(torch.equal(views[name], value) and views[name].dtype == value.dtype for name, value in batch.items())
     assert pack({name: value.clone() for name, value in batch.items()}, pinned=False).layout == packed.layout
     assert pack(batch | {"ids": torch.arange(8).view(2, 4)}, pinned=False).layout != packed.layout
-
-
-def test_static_shapes_are_few():
-    assert Shape.of([5, 9], static=4) == Shape(4, 16, static=True)
-    assert Shape.of([5, 9]) == Shape(2, 9)
-    shape = Shape.of([17], static=3)
-    assert [shape.rows(count) for count in (0, 12, 13, 25, 50)] == [12, 12, 24, 48, 96]
-    assert Shape.of([17]).rows(7) == 7
-    assert shape.padded(np.array([[1, 2]]), fill=-1).tolist() == [[1, 2]] + [[-1, -1]] * 11
-    assert shape.sentences(np.array([True])).tolist() == [True, False, False]
 
 
 def test_a_static_batch_brings_its_learning_rates(tiny_encoder):

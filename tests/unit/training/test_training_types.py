@@ -1,27 +1,15 @@
 """Types of entities from a training to strict scores."""
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
-from support.extractors import save_tiny_encoder, toy_sentences
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.extractors import save_tiny_encoder, toy_sentences, with_types
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.training import predict
 from tripleaudit.training.predict import predict_files
 from tripleaudit.training.run import train_to
-
-
-def with_types(sentences: list[Sentence]) -> list[Sentence]:
-    def with_type(span: Span) -> Span:
-        return replace(span, type="long" if len(span.text) > 5 else "short")
-
-    return [
-        replace(s, triples=tuple(Triple(with_type(t.subject), t.relation, with_type(t.object)) for t in s.triples))
-        for s in sentences
-    ]
 
 
 def test_types_reach_predictions_and_strict_scores(tmp_path, monkeypatch):
