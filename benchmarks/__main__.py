@@ -235,7 +235,7 @@ def markdown(rows: Sequence[Measurement], options: argparse.Namespace, gpu: bool
 
 
 def parts_at_hand() -> list[str]:
-    """``extractors``, and what ``bench_*.py`` beside this file measure."""
+    """``extractors``, and what ``bench_*.py`` next to this file measure."""
     return ["extractors", *sorted(file.stem[len("bench_") :] for file in Path(__file__).parent.glob("bench_*.py"))]
 
 

@@ -1,4 +1,4 @@
-"""The augmented test set of WebNLG beside the published one: shares of triple types, and what became of the entities.
+"""The augmented test set of WebNLG next to the published one: shares of triple types, and what became of the entities.
 
 ``python -m benchmarks.augmented_shares --encoder DIR [--masked-lm DIR] [--vectors FILE] [--data DIR]`` prints
 the rows of docs/methods.md. Without ``--masked-lm`` a head is trained on WebNLG's training text as in that page;

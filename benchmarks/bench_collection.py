@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--sentences", type=int, default=12_000)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--block", type=int, default=2_000)
-    parser.add_argument("--ungated", type=int, default=4_000, help="sentences of the run without the gate")
+    parser.add_argument("--single_step", type=int, default=4_000, help="sentences of the run without the gate")
     parser.add_argument("--small", type=int, default=4_000, help="sentences of the run whose memory is compared")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks" / "collection")
     parser.add_argument("--repeats", type=int, default=0, help="compare one worker with two, so many times")
@@ -49,17 +49,21 @@ def main(arguments: Sequence[str] = ()) -> int:
     if options.repeats:
         print(scaling(options.out, models, options.sentences, options.block, options.repeats))
         return 0
-    for name, count in (("sentences", options.sentences), ("small", options.small), ("ungated", options.ungated)):
+    for name, count in (
+        ("sentences", options.sentences),
+        ("small", options.small),
+        ("single_step", options.single_step),
+    ):
         write_sentences(options.out / f"{name}.txt", count)
-    gated = extract(options.out, "sentences", models, options.workers, options.block)
+    two_step = extract(options.out, "sentences", models, options.workers, options.block)
     little = extract(options.out, "small", models, options.workers, options.block)
-    ungated = extract(options.out, "ungated", models, options.workers, options.block, gate=False)
-    lines = report(gated, little, ungated)
+    single_step = extract(options.out, "single_step", models, options.workers, options.block, gate=False)
+    lines = report(two_step, little, single_step)
     with atomic_write(options.out / "collection.md") as file:
         file.write(lines)
     print(lines)
     return int(
-        gated["peak_mb"] > SLACK * little["peak_mb"] or not complete(options.out / "sentences", options.sentences)
+        two_step["peak_mb"] > SLACK * little["peak_mb"] or not complete(options.out / "sentences", options.sentences)
     )
 
 
@@ -250,16 +254,16 @@ def parts_table(measured: dict[str, dict]) -> list[str]:
     return [*lines, f"| share let through | {' | '.join(shares)} |"]
 
 
-def report(gated: dict, little: dict, ungated: dict) -> str:
-    """What was measured, as Markdown; CPU time, because other programs may run beside."""
-    counts = gated["counts"]
-    peaks = [block["peak_mb"] for block in gated["blocks"]]
+def report(two_step: dict, little: dict, single_step: dict) -> str:
+    """What was measured, as Markdown; CPU time, because other programs may run meanwhile."""
+    counts = two_step["counts"]
+    peaks = [block["peak_mb"] for block in two_step["blocks"]]
     return "\n".join(
         [
-            f"{counts['sentences']:,} sentences in {len(gated['blocks'])} blocks: {counts['let_through']:,} let"
+            f"{counts['sentences']:,} sentences in {len(two_step['blocks'])} blocks: {counts['let_through']:,} let"
             f" through, {counts['with_triples']:,} with triples, {counts['triples']:,} triples.",
             "",
-            *parts_table({"with gate": gated, "without": ungated}),
+            *parts_table({"with gate": two_step, "without": single_step}),
             "",
             f"Most memory of a worker: {min(peaks):.0f} to {max(peaks):.0f} MB from its first block to its last; of"
             f" {little['counts']['sentences']:,} sentences: {little['peak_mb']:.0f} MB.",

@@ -71,7 +71,7 @@ class Watched(FakeEndpoint):
 
 
 def serve(pipe: Connection, slots: int) -> None:
-    """Run the service: tell its address, forget what was seen so far when told to, tell what was seen since."""
+    """Run the service: tell its address, forget what was seen so far on request, say what was seen since."""
     with Watched() as fake:
         pipe.send(fake.url)
         pipe.recv()

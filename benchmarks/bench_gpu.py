@@ -1,4 +1,4 @@
-"""Training steps and predictions of the extractors on one GPU, beside the bare encoder's captured as one graph.
+"""Training steps and predictions of the extractors on one GPU, and of the bare encoder's captured as one graph.
 
 Needs no network: the encoder is a folder (``TRIPLEAUDIT_BENCH_ENCODER``, else the fetched MiniLM). Each extractor is
 measured in turn, until the time left is shorter than the longest measurement; all is written after each of them.

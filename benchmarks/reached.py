@@ -59,7 +59,7 @@ def asked_for(root: Path, path: Path) -> tuple[set[str], set[str]]:
 
 
 def mirrored(test: Path, module: str) -> bool:
-    """Return whether tests are called like a module or its package, in its room."""
+    """Return whether tests are called like a module or its package, in its package."""
     parts = module.split(".")
     return parts[1:2] == [test.parent.name] and test.stem.endswith((f"_{parts[-1]}", f"_{parts[-2]}"))
 
@@ -67,10 +67,10 @@ def mirrored(test: Path, module: str) -> bool:
 def tests_of(root: Path, file: str) -> list[str]:
     """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
-    Of these the own room's come before others. A module that fewer than ``FEW`` files of tests import has those of the
-    modules that import it, too, and so on; one without any, all of its room.
+    Of these those of its own package come before others. A module that fewer than ``FEW`` files of tests import has those of the
+    modules that import it, too, and so on; one without any, all of its package.
     """
-    room, own = Path(file).parts[3], dotted(root, root / file)
+    package, own = Path(file).parts[3], dotted(root, root / file)
     tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
     modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}
     wanted, above = set(), {own}
@@ -82,9 +82,9 @@ def tests_of(root: Path, file: str) -> list[str]:
         wanted |= above
         asking |= {path for path in tests for module in above if mirrored(path, module)}
         more = [path for path, names in tests.items() if (names & wanted or path in asking) and path not in found]
-        found += sorted(more, key=lambda path: (path.parent.name != room, path not in asking))
+        found += sorted(more, key=lambda path: (path.parent.name != package, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
-    found = found or [path for path in tests if path.parent.name == room]
+    found = found or [path for path in tests if path.parent.name == package]
     return [str(path.relative_to(root)) for path in found[:MOST]]
 
 

@@ -1,4 +1,4 @@
-"""The rearranged split of WebNLG over many seeds beside the published one: shares, strata, triples, keys.
+"""The rearranged split of WebNLG over many seeds next to the published one: shares, strata, triples, keys.
 
 ``python -m benchmarks.rearranged_seeds [--data DIR] [--seeds 200] [--rule every-triple]`` prints the table of
 docs/methods.md.

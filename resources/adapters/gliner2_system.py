@@ -1,4 +1,4 @@
-"""GLiNER2 (Zaratiana et al., 2025) as a system: relations are told by name and description, spans come back.
+"""GLiNER2 (Zaratiana et al., 2025) as a system: relations are given by name and description, spans come back.
 
 Needs ``pip install 'gliner2[local]'``; written for version 2.1. In a study::
 

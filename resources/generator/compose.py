@@ -89,7 +89,7 @@ def pair(draft: Draft, first: Fact, second: Fact) -> bool:
 
 
 class HubSentence:
-    """A sentence around one entity that all facts share (but for one that may hang on the last entity named)."""
+    """A sentence around one entity that all facts share (but for one that may be attached to the last entity named)."""
 
     def __init__(self, draft: Draft, hub: str, facts: list[Fact]):
         self.draft, self.hub, self.rng, self.world = draft, hub, draft.rng, draft.world

@@ -90,7 +90,7 @@ def ray_in_an_allocation(folder):
 def test_tables_are_made_of_what_the_cluster_trained_and_predicted(finished):
     for table in TABLES:
         assert (finished.folder / "results/small/tables" / f"{table}.csv").stat().st_size > 30
-    # one rule scores every system: the one that was trained, and the baselines beside it
+    # one rule scores every system: the one that was trained, and the baselines next to it
     for rule, jobs in (("train", 1), ("predict", 1), ("score", 3)):
         assert [job["JobState"] for job in finished.jobs[rule]] == ["COMPLETED"] * jobs, rule
     assert not set(finished.jobs) & {"fetch_model", "fetch_raw", "table", "original_split"}

@@ -61,7 +61,7 @@ def test_who_reads_names_is_scored_on_held_out_relations_alone(finished):
     trained = load(folder, "models/tiny/unseen_relations-nz/unirel/none/seed1/config.json")
     assert trained["relations"] and not set(held_out) & set(trained["relations"])
     record = load(folder, "predictions/tiny/unseen_relations-nz/unirel/none/seed1/test.jsonl.provenance.json")
-    assert record["settings"]["told"] == held_out
+    assert record["settings"]["schema"] == held_out
     assert not (folder / "results/small/models/tiny/unseen_relations-nz/casrel").exists()
     table = (folder / f"{TABLE}.csv").read_text(encoding="utf-8").splitlines()
     rows = {name: next(line for line in table if name in line) for name in ("CasRel", "UniRel", "model")}

@@ -109,16 +109,16 @@ def _outputs() -> Iterator[Case]:
     split = ["split", "train.jsonl", "valid.jsonl", "test.jsonl", "--protocol", "sifted", "--rule", "frequency",
              "--max-count", "1", "--out"]  # fmt: skip
 
-    def beside(*make) -> None:
+    def prepared(*make) -> None:
         good()
         for each in make:
             each()
 
-    closed = lambda: beside(lambda: os.mkdir("shut"), lambda: os.chmod("shut", 0o555))  # noqa: E731
-    folder = lambda: beside(lambda: os.mkdir("d"))  # noqa: E731
-    filled = lambda: beside(lambda: os.mkdir("d"), lambda: Path("d", "mine").write_text("x"))  # noqa: E731
-    link = lambda: beside(lambda: os.symlink("good.jsonl", "link"))  # noqa: E731
-    circle = lambda: beside(lambda: os.symlink("loop", "loop"))  # noqa: E731
+    closed = lambda: prepared(lambda: os.mkdir("shut"), lambda: os.chmod("shut", 0o555))  # noqa: E731
+    folder = lambda: prepared(lambda: os.mkdir("d"))  # noqa: E731
+    filled = lambda: prepared(lambda: os.mkdir("d"), lambda: Path("d", "mine").write_text("x"))  # noqa: E731
+    link = lambda: prepared(lambda: os.symlink("good.jsonl", "link"))  # noqa: E731
+    circle = lambda: prepared(lambda: os.symlink("loop", "loop"))  # noqa: E731
     kept = ("good.jsonl",)
     for name, out, make in (
         ("the source", "good.jsonl", good), ("the source by a detour", "./d/../good.jsonl", folder),

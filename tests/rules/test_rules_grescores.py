@@ -69,7 +69,7 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     report = json.loads(
         (results / "gre" / "mine" / "judged" / "judged" / "judge" / "report.json").read_text(encoding="utf-8")
     )
-    assert report["factualness"]["asked"] == 12
+    assert report["factualness"]["questions"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert planned(folder) == {}
     # A further system is scored with the others, and nobody is asked again.
@@ -86,7 +86,7 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
 
 
 @pytest.mark.slow
-def test_a_second_judge_stands_beside_the_first(study):
+def test_a_second_judge_stands_next_to_the_first(study):
     def answer(body):
         if "Claim" not in str(body):
             return '{"parts": []}'

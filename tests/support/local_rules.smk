@@ -1,4 +1,4 @@
-# The workflow; says which of its rules run beside Snakemake, which a dry-run does not show.
+# The workflow; says which of its rules run in Snakemake's own process, which a dry-run does not show.
 include: "../../Snakefile"
 
 

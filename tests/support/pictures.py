@@ -14,7 +14,7 @@ from support.chromium import Page, browser
 def take_pictures(page: Page, folder: Path) -> list[Path]:
     """Write two PNG files of the report that the page shows, and return their paths: light above, dark below."""
     paths = [folder / "report.png", folder / "report-errors.png"]
-    page.evaluate("document.querySelector('.bar a[href=\"#glance\"]').click(); scrollTo(0, 0)")
+    page.evaluate("document.querySelector('.bar a[href=\"#overview\"]').click(); scrollTo(0, 0)")
     for scheme, path in zip(("light", "dark"), paths, strict=True):
         page.screenshot(path, height=1000, scheme=scheme)  # sets the window's size, so that plots are drawn for it
         if scheme == "dark":

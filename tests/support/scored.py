@@ -187,7 +187,7 @@ def make_study(
             save_sentences(found, pretend(gold, quality, 0.2, seed * 100 + len(extractor))[:asked])
             report = found.with_suffix(".report.json") if asked else ""
             if report:
-                write_json(report, {"asked": asked, "of": len(gold)})
+                write_json(report, {"queried": asked, "of": len(gold)})
             for testing in ("nz", "wz"):
                 out = {f"out_{kind}": folder / kind / run / f"test-{testing}.csv" for kind in ("scores", "counts")}
                 keys = (folder.name, "c", "original", "nz", testing, extractor, "none", seed)

@@ -137,7 +137,7 @@ def test_who_imports_a_name_is_known(package):
     assert code.importers("b.inner.thing", "a.command") == {"b"}
 
 
-def test_a_file_from_outside_counts_with_what_lies_beside_it(package, tmp_path):
+def test_a_file_from_outside_counts_with_what_lies_next_to_it(package, tmp_path):
     own = tmp_path / "own"
     own.mkdir()
     (own / "mine.py").write_text("import helper\nfrom tripleaudit.b import leaf\n")

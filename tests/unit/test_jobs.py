@@ -241,13 +241,13 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_no_others(copy, before, k
 def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
     """Snakemake compares no parameter that is made from the input: what decides scores stands in others."""
     found = []
-    beside = (
+    lines = (
         r"^ +\w+=(?:aside\(|lambda wildcards, input)[^\n]*",
         r"^def \w+\(wildcards, input.*?(?=^\S)",
         r"^    def \w+\(self, wildcards: Any, input.*?(?=^    def )",
     )
     for path in [*RULES.glob("*.smk"), *(RULES.parent / "lib" / "tripleaudit" / "plan").glob("*.py")]:
-        for text in re.findall("|".join(beside), path.read_text(), re.M | re.S):
+        for text in re.findall("|".join(lines), path.read_text(), re.M | re.S):
             found.append(re.match(r" *(?:def )?(\w+)", text)[1])
             assert not re.search(r"RESAMPLING|GATE\b|scoring", text), (path.name, text)
     assert {"settings", "own", "section_for_job", "job_param"} <= set(found)

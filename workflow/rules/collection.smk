@@ -8,7 +8,7 @@ rule extract_collection:
         texts=of(COLLECTIONS.texts, "collection"),
         model=of(COLLECTIONS.model, "collection"),
         gate=of(COLLECTIONS.gate, "collection"),
-        folders=beside_of(COLLECTIONS.models, "collection"),
+        folders=files_of(COLLECTIONS.models, "collection"),
     output:
         "<study>/collections/{collection}/collection.json",
     log:

@@ -49,12 +49,13 @@ def growing(amount, *names):
     return lambda wildcards, attempt: method(*(wildcards[name] for name in names)) * attempt
 
 
-def beside_of(method, *names):
+def files_of(method, *names):
     """The other files of the folders of models that a method of the plan names, for wildcards or all of them."""
 
     def others(wildcards):
         found = method(*([wildcards[name] for name in names] or [wildcards]))
-        return beside([found] if isinstance(found, str) else [*(found.values() if isinstance(found, dict) else found)])
+        found = [found] if isinstance(found, str) else found.values() if isinstance(found, dict) else found
+        return model_files([*found])
 
     return others
 
@@ -111,7 +112,7 @@ STORED = bool(workflow.storage_settings.default_storage_provider)
 TOKENIZER = ["tokenizer.json", "tokenizer_config.json"] if STORED else []
 
 
-def beside(paths):
+def model_files(paths):
     """With files in a store, the other files of the folders of models: all that are here, or else what is made."""
     made = ["config.json", "model.safetensors", *TOKENIZER]
     folders = {Path(path).parent for path in paths if STORED and Path(path).name in made}

@@ -1,4 +1,4 @@
-# The package that the rules call: beside them, out of the repository that they are read from, or installed.
+# The package that the rules call: next to them, out of the repository that they are read from, or installed.
 import importlib.util
 import sys
 import tarfile
@@ -11,11 +11,11 @@ from snakemake.sourcecache import HostingProviderFile, LocalGitFile, LocalSource
 
 
 def package_folder(here):
-    """The folder to import the package from: beside these rules, out of the repository that they are read from
+    """The folder to import the package from: next to these rules, out of the repository that they are read from
     (`github(...)`, `git+file:`), or None where the package has to be installed already."""
     if isinstance(here, LocalSourceFile):
-        beside = Path(here.get_path_or_uri(secret_free=True)).parent / "lib"
-        return beside if beside.is_dir() else None
+        lib = Path(here.get_path_or_uri(secret_free=True)).parent / "lib"
+        return lib if lib.is_dir() else None
     if not isinstance(here, (HostingProviderFile, LocalGitFile)):
         return None
     repository = git.Repo(here.repo_path) if isinstance(here, LocalGitFile) else here.hosted_repo.repo
@@ -40,6 +40,6 @@ if PACKAGE_FOLDER:
     sys.path.insert(0, str(PACKAGE_FOLDER))
 elif not importlib.util.find_spec("tripleaudit"):
     raise WorkflowError(
-        "these rules come without their package; install it beside Snakemake, or name the workflow by a repository, as "
+        "these rules come without their package; install it in Snakemake's environment, or name the workflow by a repository, as "
         "in module: snakefile: github(...)"
     )

@@ -60,7 +60,7 @@ rule train_masked_lm:
     input:
         train="<study>/protocols/{corpus}/original/nz/train.jsonl",
         encoder=STUDY.encoder_file,
-        encoder_files=beside_of(STUDY.encoder_file),
+        encoder_files=files_of(STUDY.encoder_file),
     output:
         weights="<study>/masked_lm/{corpus}/model.safetensors",
         config="<study>/masked_lm/{corpus}/config.json",
@@ -84,7 +84,7 @@ rule build_augmented:
     input:
         unpack(STUDY.protocol_inputs),
         unpack(STUDY.data.augmentation_models),
-        folders=beside_of(STUDY.data.augmentation_models),
+        folders=files_of(STUDY.data.augmentation_models),
     output:
         test="<study>/protocols/{corpus}/augmented/nz/test.jsonl",
         report="<study>/protocols/{corpus}/augmented/report.json",

@@ -30,7 +30,7 @@ rule plot:
 rule write_report:
     """One HTML page: systems by questions, answers, tables, plots, errors by sentence, provenance."""
     input:
-        STUDY.report.beside(),
+        STUDY.report.sentence_files(),
         unpack(STUDY.report.inputs),
     output:
         report("<study>/report.html", caption="../report/report.rst", category="Report"),

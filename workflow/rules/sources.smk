@@ -22,7 +22,7 @@ rule fetch_model:
     """Fetch one pretrained model and verify it."""
     output:
         "<downloads>/models/{model}/config.json",
-        beside(["<downloads>/models/{model}/config.json"]),
+        model_files(["<downloads>/models/{model}/config.json"]),
     log:
         "<logs>/fetch_model/{model}.log",
     wildcard_constraints:

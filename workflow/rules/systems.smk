@@ -28,12 +28,12 @@ rule predict_system:
         attempt=attempt_of(STUDY.systems.report),
         settings=aside(STUDY.systems.json, "extractor"),
         job=STUDY.systems.job_param,
-        tell=lambda wildcards: ["--tell"] * STUDY.systems.tells(wildcards),
+        schema=lambda wildcards: ["--schema-of-test"] * STUDY.systems.gives_schema(wildcards),
         code=of(system_code, "extractor"),
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --test {input.test:q} --train {input.train:q} --files {input.files:q} "
-        "--model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.tell} "
+        "--model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.schema} "
         "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
 
 

@@ -40,7 +40,7 @@ rule audit:
 
 
 rule table:
-    """One paper-style table in five formats, reported values beside measured ones."""
+    """One paper-style table in five formats, reported values next to measured ones."""
     input:
         unpack(STUDY.report.table_inputs),
     output:

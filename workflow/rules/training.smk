@@ -6,7 +6,7 @@ rule train:
     """Train one extractor or classifier on one training set with one seed."""
     input:
         unpack(STUDY.trainset_files),
-        encoder_files=beside_of(STUDY.encoder_file),
+        encoder_files=files_of(STUDY.encoder_file),
     output:
         weights="<study>/models/<run>/model.safetensors",
         config="<study>/models/<run>/config.json",
@@ -52,7 +52,7 @@ rule predict:
     """Predict the triples of the test set of a training's own protocol."""
     input:
         weights="<study>/models/<run>/model.safetensors",
-        folder=beside(["<study>/models/<run>/model.safetensors"]),
+        folder=model_files(["<study>/models/<run>/model.safetensors"]),
         test=STUDY.testset_file,
     output:
         test="<study>/predictions/<run>/test.jsonl",
@@ -65,11 +65,11 @@ rule predict:
         runtime=growing(60),
     params:
         batch_size=aside(partial(config["prediction"].get, "batch_size")),
-        tell=STUDY.tell_options,
+        schema=STUDY.schema_options,
         code=of(partial(jobs.extractor_code, "predict"), "extractor"),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
-        "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.tell} "
+        "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.schema} "
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
@@ -79,7 +79,7 @@ if STUDY.data.tests_only:
     use rule predict as predict_with_augmented with:
         input:
             weights="<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
-            folder=beside(["<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"]),
+            folder=model_files(["<study>/models/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors"]),
             test=STUDY.testset_files,
         output:
             test=multiext(

@@ -26,7 +26,7 @@ rule make_triple_needles:
 use rule predict as predict_triple_needles with:
     input:
         weights="<study>/models/<run>/model.safetensors",
-        folder=beside(["<study>/models/<run>/model.safetensors"]),
+        folder=model_files(["<study>/models/<run>/model.safetensors"]),
         test="<study>/needles/triples/sentences.jsonl",
     output:
         test="<study>/needles/triples/extractors/<run>/predictions.jsonl",

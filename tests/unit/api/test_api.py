@@ -102,7 +102,7 @@ def test_shares_and_differences_are_attributes():
         (lambda: ta.check(), "no corpus is given"),
         (lambda: ta.check(pandas.DataFrame(GOLD)), "a DataFrame is no path; expected the name of its split"),
         (lambda: ta.check("train.jsonl", train=GOLD), "train: train.jsonl is the train set already"),
-        (lambda: ta.compare(GOLD, GOLD), "first: holds no gold triples beside the predictions"),
+        (lambda: ta.compare(GOLD, GOLD), "first: holds no gold triples with the predictions"),
         (lambda: ta.score("gone.json", GOLD), "gone.json: no such file"),
     ],
 )

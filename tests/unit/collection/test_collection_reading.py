@@ -151,7 +151,7 @@ def test_files_folders_and_patterns(tmp_path, monkeypatch):
         ("empty", "empty: this folder has no text files; expected text with a sentence a line"),
         ("none.txt", "none.txt: no such file or folder"),
         ("none*.txt", r"none\*.txt: no file fits this pattern"),
-        ("in/notes.md", "in/notes.md: cannot tell what this file holds"),
+        ("in/notes.md", "in/notes.md: cannot recognise what this file holds"),
         ("nosuch://a/b.txt", "nosuch://a/b.txt: .*expected a path or an address"),
     ):
         with pytest.raises(UserError, match=message):

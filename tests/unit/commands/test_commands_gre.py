@@ -85,7 +85,7 @@ def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
         more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
         found = score(capsys, files, ["triples"], *more)
         assert (found["fs"], found["gs"]) == (1, 1)
-        assert found["record"]["judge"]["fs"]["asked"] == 2
+        assert found["record"]["judge"]["fs"]["questions"] == 2
         stored = score(capsys, files, ["triples", "factualness", "granularity"], *more)
         assert stored["fs"] == 0.5
     assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored

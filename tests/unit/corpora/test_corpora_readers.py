@@ -301,7 +301,7 @@ SPAN = {"start": 0, "end": 9, "text": "Rome"}
         ("a.json", '[\n{"text": x}]', "a.json line 2: not valid JSON"),
         ("a.jsonl", json.dumps(ROME) + "\n{broken\n", "a.jsonl line 2: not valid JSON"),
         ("a.jsonl", json.dumps(OWN) + '\n{"text": "x"}\n', r"a.jsonl line 2: there is no column 'triples'"),
-        ("a.txt", "Just some words.\n", "a.txt: the format cannot be told from the content: it is no table"),
+        ("a.txt", "Just some words.\n", "a.txt: the format cannot be recognised from the content: it is no table"),
         (
             "a.txt",
             "Title\twith a tab\n\nAda Lund lives in Oslo.\n",

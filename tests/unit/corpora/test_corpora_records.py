@@ -141,7 +141,7 @@ def test_positions_and_places_of_entities(tmp_path):
     forms = {
         "characters": ({"text": text, "rels": [{"a": span(text, s), "r": r, "b": span(text, o)}
                                               for s, r, o in triples]}, ""),
-        "beside": (
+        "next to": (
             {"text": text, "rels": [
                 {"a": s, "r": r, "b": o, "x": text.index(s), "y": text.index(o)} for s, r, o in triples
             ]},

@@ -1,4 +1,4 @@
-"""NYT24* and NYT29*: zero-triple sentences of raw corpora in their true formats, beside prepared splits."""
+"""NYT24* and NYT29*: zero-triple sentences of raw corpora in their true formats, next to prepared splits."""
 
 import json
 

@@ -294,7 +294,7 @@ def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
         assert len(corpus.report.examples.get(kind, ())) <= 2
 
 
-def test_a_text_without_annotations_beside_others_is_no_sentence(tmp_path):
+def test_a_text_without_annotations_next_to_others_is_no_sentence(tmp_path):
     write(tmp_path, brat(TEXT, T1, T2, R1) | {"b.txt": "It rains ."})
     corpus = read_corpus(tmp_path)
     assert (corpus.report.sentences, corpus.report.notes) == (1, {"not_annotated": 1})

@@ -52,7 +52,7 @@ def test_systems_that_were_asked_about_some_sentences_alone_are_compared_on_thes
     assert all(pair["changed"] for pair in found["pairs"])
 
 
-def test_what_a_training_that_still_rose_reached_is_marked_beside_and_in_its_difference(tmp_path, capsys):
+def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_its_difference(tmp_path, capsys):
     one, two = (make_study(tmp_path / name, {"casrel": of}) for name, of in (("one", 0.9), ("two", 0.5)))
     keys = {"study": "one", "corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "seed": 1}
     (one / "trainings.json").write_text(

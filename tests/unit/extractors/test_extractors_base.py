@@ -247,7 +247,7 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
 def test_what_an_extractor_is_that_says_nothing_of_itself():
     config = ExtractorConfig()
     assert (config.relations, config.bf16, config.entity_types) == (None, True, None)
-    names = "kind", "static", "told", "words", "pooler", "classes_first"
+    names = "kind", "static", "takes_schema", "words", "pooler", "classes_first"
     assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False, False]
     # as every encoder's; transformers looks here, where an extractor is made from a configuration
     assert Extractor.supports_gradient_checkpointing and Extractor._supports_sdpa and Extractor._supports_flash_attn

@@ -11,7 +11,7 @@ EVERY = [*EXTRACTORS, UNIREL, PFN_STAR, *DROP_ZERO, *CLASSIFIERS]
 @pytest.mark.parametrize("spec", EVERY, ids=lambda spec: spec.name)
 def test_the_catalogue_says_what_the_class_says(spec) -> None:
     kind, implied = resolve(spec.name)
-    assert (kind.name, kind.told) == (spec.base or spec.name, spec.told)
+    assert (kind.name, kind.takes_schema) == (spec.base or spec.name, spec.takes_schema)
     assert implied == spec.fields and implied.keys() <= kind.config_class().to_dict().keys()
 
 

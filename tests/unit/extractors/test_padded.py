@@ -82,7 +82,7 @@ def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, set
 
 @pytest.mark.parametrize("name", extractor_names())
 def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
-    """Tokenised and finished beside the device, in batches by tokens; equal texts once; one text is cut."""
+    """Tokenised and finished while the device computes, in batches by tokens; equal texts once; one text is cut."""
     kind = extractor_class(name)
     texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
     for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something

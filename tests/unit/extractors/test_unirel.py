@@ -127,7 +127,7 @@ def test_no_weight_belongs_to_a_relation_and_a_model_can_be_told_others(tiny_enc
     texts = [each.text for each in toy_sentences()]
     small.extract(texts)
     small.config.descriptions = {"founded": "was born in london"}
-    small.tell(["leads", "founded"])
+    small.set_schema(["leads", "founded"])
     assert small.relation_ids == {"leads": 0, "founded": 1}
     assert small.relation_embeddings().shape == (2, 32)
     small.save_pretrained(tmp_path / "told")
@@ -135,7 +135,7 @@ def test_no_weight_belongs_to_a_relation_and_a_model_can_be_told_others(tiny_enc
     assert again.config.descriptions == {"founded": "was born in london"}
     assert [each.triples for each in again.extract(texts)] == [each.triples for each in small.extract(texts)]
     with pytest.raises(UserError, match="casrel extracts the relations that it was trained on"):
-        build(CasRel, tiny_encoder).tell(["leads"])
+        build(CasRel, tiny_encoder).set_schema(["leads"])
 
 
 def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
@@ -145,7 +145,7 @@ def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
     model = build(UniRel, tiny_encoder, relations=names[:70])
     assert model.aligner.limit == 90
     with pytest.raises(UserError, match="150 relations"):
-        model.tell(names)
+        model.set_schema(names)
 
 
 def test_an_untrained_model_decodes_a_bounded_number_of_triples(monkeypatch):

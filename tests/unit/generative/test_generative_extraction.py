@@ -96,7 +96,7 @@ def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(t
     strings = [triple.strings for item in results for triple in item.prediction(task.relations).triples]
     assert strings == [("Ada", "leaderOf", "Acme"), ("Bo", "leaderOf", "Zeta")]
     second = results[2].to_json()["answers"][0]
-    assert (second["pair"], second["reasked"]) == (["Bo", "Zeta"], True)
+    assert (second["pair"], second["repaired"]) == (["Bo", "Zeta"], True)
     reminder = fake.requests[-1]["messages"]
     assert [message["role"] for message in reminder[-3:]] == ["user", "assistant", "user"]
 
@@ -104,7 +104,7 @@ def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(t
 def test_a_reminder_that_does_not_help_changes_nothing(tmp_path):
     results, _, fake = run(tmp_path, "what?", sentences=SENTENCES[:1])
     assert fake.count == 2
-    assert (results[0].parse_status, results[0].calls[0].reasked) == ("failed", False)
+    assert (results[0].parse_status, results[0].calls[0].repaired) == ("failed", False)
     answers = ["what?", Reply("", refusal="I would rather not")]
     results, _, fake = run(tmp_path / "refused", answers, sentences=SENTENCES[:1])
     assert fake.count == 2 and results[0].calls[0].answer.text == "what?"

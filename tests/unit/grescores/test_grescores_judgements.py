@@ -130,7 +130,7 @@ def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(
     assert details["It rains."]["results"] == [False]
     assert details["Nothing."] == {"score": 0.0, "results": []}
     assert len(asked) == 4  # three questions, the unreadable one twice
-    assert (report.asked, report.repeated, report.unparsed, report.refused) == (3, 1, 1, 0)
+    assert (report.questions, report.repeated, report.unparsed, report.refused) == (3, 1, 1, 0)
     assert all("Claim:" in text for text in asked)
 
 
@@ -159,7 +159,7 @@ def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
         assert split(system, client, load_prompt("split"), most_unreadable=0.5)[0] == details
         assert len(asked) == paid  # all from the cache
     assert paid == 3  # two triples, the unreadable one twice
-    assert (report.asked, report.repeated, report.unparsed) == (2, 1, 1)
+    assert (report.questions, report.repeated, report.unparsed) == (2, 1, 1)
     values = granularity(system, details, official=False)
     assert values == {"x": pytest.approx(math.exp(-2)), "y": pytest.approx(math.exp(-2))}  # the other one is missing
 
@@ -232,7 +232,7 @@ def test_a_judge_whose_thought_leaves_no_room_is_told_how_to_get_more(tmp_path):
         judge(System({"x": [A]}), client, load_prompt("judge"))
 
 
-def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_beside_it():
+def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_in_a_column():
     system = System({"x": [A], "empty": [], "also empty": []})
     result = evaluate(Inputs(system, verdicts={"x": [True]}), Settings(resamples=0))
     assert result.scores["fs"].value == 1

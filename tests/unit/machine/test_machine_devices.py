@@ -98,7 +98,7 @@ def test_two_devices_are_for_two_jobs_and_who_waits_for_both_holds_none(impatien
 
 
 def test_jobs_of_a_study_share_a_device(machine, monkeypatch, impatient):
-    """Two halves fit beside each other, a third one and a whole device do not."""
+    """Two halves fit next to each other, a third one and a whole device do not."""
 
     def fits(share: int) -> bool:
         with monkeypatch.context() as patch:

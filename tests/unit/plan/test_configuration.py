@@ -83,7 +83,7 @@ ASKED = {
         ),
         (
             {"corpora": {"demo": {"registry": "webnlg", "files": FILES}}},
-            "corpora/demo/registry: has no meaning beside 'files'",
+            "corpora/demo/registry: has no meaning together with 'files'",
         ),
         (
             {"corpora": {"demo": {"files": FILES, "format": "jsonl", "columns": {"text": "t"}}}},

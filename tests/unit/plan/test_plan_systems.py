@@ -77,7 +77,7 @@ def test_what_decides_an_answer_is_not_how_long_it_may_take(tmp_path):
     assert plan.systems.json("one") != plan.systems.json("other")
 
 
-def test_hidden_halves_are_asked_about_beside_the_test_sets(tmp_path):
+def test_hidden_halves_are_queried_in_addition_to_the_test_sets(tmp_path):
     served = {"endpoints": {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}}
     systems = {"plain": {"endpoint": "e"}, "probed": {"endpoint": "e", "completion": 5}}
     plan = study(tmp_path, systems, protocols={"augmented": {}}, generative=served)
@@ -162,12 +162,12 @@ def test_stored_outputs_may_have_an_extractors_name_and_the_facts_of_its_trainin
     assert "systems/casrel: 'casrel' is the name of an extractor or a baseline" in said
     assert "systems/other/training: there is no corpus 'nyt'" in said
     assert "model.py: not the provenance of a training" in said
-    for beside, settings, expected in (
+    for history, settings, expected in (
         ('{"f1": 0.5}\n', {}, "history.jsonl: not the history of a training; expected rows with 'step' and 'f1'"),
         ("5\n", {}, "history.jsonl: not the history of a training"),
         ("", 5, "provenance.json: not the provenance of a training"),
     ):
-        (tmp_path / "history.jsonl").write_text(beside)
+        (tmp_path / "history.jsonl").write_text(history)
         write_json(made, {"training": {"settings": settings}, "device": "cpu", "finished": "then"})
         with pytest.raises(UserError, match=re.escape(expected)):
             study(tmp_path, {"casrel": outputs}, baselines=[])

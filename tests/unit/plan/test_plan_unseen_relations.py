@@ -29,7 +29,7 @@ def test_only_who_reads_names_is_trained_and_asked():
         "unirel/none/seed1/test-nz.csv",
     ]
     assert "unseen-relations" in plan.report.possible
-    assert plan.tells("unseen_relations-nz") and not plan.tells("original-nz")
+    assert plan.gives_schema("unseen_relations-nz") and not plan.gives_schema("original-nz")
     wildcards = {"corpus": "webnlg", "extractor": "told", "testset": "test"}
     given = [
         plan.systems.inputs(SimpleNamespace(**wildcards, trainset=f"{name}-nz"))["train"]

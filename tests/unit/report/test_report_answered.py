@@ -78,7 +78,7 @@ def named(tmp_path):
     return entities_of(model / "entities.jsonl")
 
 
-def test_needles_stand_in_their_documents_beside_what_was_named(named):
+def test_needles_stand_in_their_documents_with_what_was_named(named):
     data = browser_data([named])
     (document,) = data["sentences"]
     types = data["relations"]

@@ -12,8 +12,8 @@ from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.glance import findings, matrix
 from tripleaudit.report.make import command, make_report
+from tripleaudit.report.overview import findings, matrix
 from tripleaudit.report.page import script_json, unbroken
 from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import Links, compared
@@ -245,7 +245,7 @@ def test_sentences_that_are_gone_or_have_changed_are_refused(own, tmp_path, chan
     assert not (tmp_path / "r.html").exists()
 
 
-def test_raw_answers_of_a_language_model_stand_beside_their_text(own):
+def test_raw_answers_of_a_language_model_stand_next_to_their_text(own):
     talker = own / "generative/texts/talker"
     talker.mkdir(parents=True)
     line = {"id": "a", "text": "Ada met Bob.", "triples": []}
@@ -292,18 +292,18 @@ def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):
     for table in counts.counts.values():
         table[:, 1] = 0
     counts.save(tmp_path / "c.csv")
-    gated = dataclasses.replace(run, extractor="zcc-binary+casrel", counts=tmp_path / "c.csv")
-    data = browser_data([run, gated])
+    two_step = dataclasses.replace(run, extractor="zcc-binary+casrel", counts=tmp_path / "c.csv")
+    data = browser_data([run, two_step])
     assert data["systems"][1]["name"] == "CasRel behind ZCC binary"
     assert any(one["p"][0] for one in data["sentences"])
     assert not any(one["p"][1] for one in data["sentences"])
     SentenceCounts(counts.keys, [], []).save(tmp_path / "c.csv")  # as of a system that failed
     save_sentences(tmp_path / "none.jsonl", [])
-    failed = dataclasses.replace(gated, predictions=tmp_path / "none.jsonl")
+    failed = dataclasses.replace(two_step, predictions=tmp_path / "none.jsonl")
     assert not any(1 in one["p"] for one in browser_data([run, failed])["sentences"])
 
 
-def test_plots_stand_beside_their_tables_with_what_to_see(own, study, written):
+def test_plots_stand_next_to_their_tables_with_what_to_see(own, study, written):
     for name in ("time-memory", "another"):
         shutil.copy(study / "plots/type-f1.json", own / f"plots/{name}.json")
     text = page_of(own)
@@ -426,6 +426,6 @@ def test_differences_to_reported_values_are_summed_up():
     cells = [(Cell(1.0, reported="2"),), (Cell(4.0, reported="2"),), (Cell(),)]
     table = Table("x", "", [Column("F1")], [Row(str(place), one) for place, one in enumerate(cells)])
     assert compared(table) == (
-        "2 reported values stand beside the measured ones; half of the absolute differences are at most 1.5, the "
+        "2 reported values stand next to measured ones; half of the absolute differences are at most 1.5, the "
         "greatest difference is +2 (in the table's unit)."
     )

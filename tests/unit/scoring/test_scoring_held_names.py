@@ -63,7 +63,7 @@ def test_intervals_of_rates():
     assert rate_interval(some[:5]) is None
 
 
-def test_the_table_has_false_triples_by_kind_with_the_lookup_beside_it(tmp_path):
+def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path):
     texts = ["Ada left Delta Foods .", "Ada and U.S. Steel .", "Ada met Ben .", "It rained ."]
     gold = [Sentence(str(n), texts[n % 4]) for n in range(160)] + [Sentence("t", "Ada", (triple("Ada", "r", "b"),))]
     keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "wz", "noise": "none"}
@@ -83,7 +83,7 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup_beside_it(tmp_path)
     again.save(tmp_path / "again.csv")
     scores += score_rows(again, replicates=0)
     write_scores(tmp_path / "scores.csv", scores)
-    took = {"failed": None, "sentences": 161, "asked": 161, "of": 161, "triples": 1, "not_in_text": 0, "seconds": 5.0}
+    took = {"failed": None, "sentences": 161, "queried": 161, "of": 161, "triples": 1, "not_in_text": 0, "seconds": 5.0}
     fact = {"keys": {**keys, "extractor": "mine", "seed": ""}, "system": "mine", "kind": "command", **took}
     (tmp_path / "systems.json").write_text(json.dumps([fact]))
     both = [*paths, tmp_path / "again.csv"]

@@ -114,13 +114,13 @@ def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path)
 def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, Path], tmp_path: Path) -> None:
     assert scored(files, tmp_path, decisions=files["decisions"])["all", "", "let_through"].value == 3
     money = {"1": 1.0, "2": 2.0, "3": 4.0, "4": 8.0, "5": 16.0}
-    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "asked": 5, "of": 5, "money_of": money}))
+    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "queried": 5, "of": 5, "money_of": money}))
     given = {"decisions": files["decisions"], "report": tmp_path / "report.json"}
     rows = scored(files, tmp_path, **given)
     assert [rows["all", "", name].value for name in ("let_through", "money", "money_ungated")] == [3, 7, 31]
     assert ("all", "", "money") not in scored(files, tmp_path, report=given["report"])  # without a gate
     del money["1"]  # an answer that cost nothing
-    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "asked": 5, "of": 5, "money_of": money}))
+    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "queried": 5, "of": 5, "money_of": money}))
     rows = scored(files, tmp_path, **given)
     assert [rows["all", "", name].value for name in ("money", "money_ungated")] == [6, 30]
 
@@ -242,7 +242,7 @@ def test_stored_predictions_serve_both_sides(tmp_path: Path) -> None:
 def test_stored_predictions_without_truth_are_no_gold(tmp_path: Path) -> None:
     path = tmp_path / "stored.json"
     path.write_text(json.dumps([{"text": "Ann", "predict": []}]))
-    with pytest.raises(UserError, match="the format cannot be told from the content"):
+    with pytest.raises(UserError, match="the format cannot be recognised from the content"):
         load_pair(path, path)
     with pytest.raises(UserError, match="item 1: field 'truth' is missing"):
         load_pair(path, path, "predictions")
@@ -275,9 +275,9 @@ def test_a_system_that_was_asked_about_some_sentences_is_scored_on_these(
 ) -> None:
     report = tmp_path / "report.json"
     save_sentences(files["predictions"], PREDICTIONS[:3])
-    report.write_text(json.dumps({"failed": None, "asked": 3, "of": 5}))
+    report.write_text(json.dumps({"failed": None, "queried": 3, "of": 5}))
     assert scored(files, tmp_path, report=report)["all", "exact-string", "sentences"].value == 3
-    report.write_text(json.dumps({"failed": None, "asked": 5, "of": 5}))
+    report.write_text(json.dumps({"failed": None, "queried": 5, "of": 5}))
     with pytest.raises(UserError, match="3 predictions for the 5 sentences"):  # two were lost
         scored(files, tmp_path, report=report)
 
@@ -296,7 +296,7 @@ def test_a_format_that_is_given_holds_where_the_content_says_nothing(tmp_path: P
     bare.write_text('[{"text": "Ann"}]')
     with pytest.raises(UserError, match="item 1: field 'predict' is missing"):
         load_side(bare, "predict", "predictions")
-    with pytest.raises(UserError, match="the format cannot be told from the content"):
+    with pytest.raises(UserError, match="the format cannot be recognised from the content"):
         load_side(bare, "predict")
 
 

@@ -497,5 +497,5 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
     command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
     report = box.ask("command", command, limit=2)
     assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
-    assert (report["asked"], report["of"]) == (2, 3)
+    assert (report["queried"], report["of"]) == (2, 3)
     assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")} == {1}

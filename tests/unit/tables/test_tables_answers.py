@@ -5,7 +5,7 @@ import pytest
 from support.scored import Results
 from tripleaudit.descriptors import TABLES
 from tripleaudit.files import write_json
-from tripleaudit.report.glance import matrix
+from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders.seen_triples import BEYOND
@@ -117,7 +117,7 @@ def test_a_classifier_that_says_yes_to_all_is_not_praised():
     beaten = answer("zcc", classified(*rows, ("always-yes", "f1", 0.8)))
     assert beaten.startswith("No classifier is better than none at all")
     assert "“Always yes” has 80.0 %" in beaten
-    assert "No trivial baseline was measured beside it." in answer("zcc", classified(*rows))
+    assert "No trivial baseline was measured with it." in answer("zcc", classified(*rows))
     better = answer("zcc", classified(*rows, ("always-yes", "f1", 0.6)))
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
 

@@ -105,7 +105,7 @@ BESIDE = [  # table, row, group of rows, column, group of columns -> shown, prin
 
 
 @pytest.mark.parametrize(("where", "shown", "printed"), BESIDE, ids=lambda each: "-".join(map(str, each or "")))
-def test_values_stand_beside_those_of_the_paper(inputs: TableInputs, where: tuple, shown: str, printed: str) -> None:
+def test_values_stand_next_to_those_of_the_paper(inputs: TableInputs, where: tuple, shown: str, printed: str) -> None:
     name, row, row_group, column, column_group = where
     cell = build_table(name, inputs).cell(row, column, row_group, column_group)
     assert (cell.shown if shown is None else shown, printed) == (cell.shown, cell.reported)
@@ -157,7 +157,7 @@ def test_end_to_end_drops(inputs: TableInputs) -> None:
     assert recalls[0] == pytest.approx(recalls[1])
 
 
-def test_pfn_trained_on_last_words_is_the_row_beside_the_papers(tmp_path) -> None:
+def test_pfn_trained_on_last_words_is_the_row_next_to_the_papers(tmp_path) -> None:
     made = Results(tmp_path)
     for extractor, quality in (("pfn", 0.6), ("pfn-star", 0.9)):
         for training in ("nz", "wz"):

@@ -27,7 +27,7 @@ def inputs(tmp_path):
     return load
 
 
-def test_ground_truth_is_first_and_reported_values_stand_beside(inputs):
+def test_ground_truth_is_first_and_reported_values_stand_next_to_it(inputs):
     table = build_table(
         "gre-document",
         inputs(
@@ -126,8 +126,8 @@ def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed
         rows("demo", "sentence", "system", "some", "default", cs=1, coverage=1),
         rows("demo", "sentence", "system", "broken", "default", texts=0),
     )
-    took = {"asked": 20, "of": 20, "triples": 9, "not_in_text": 0, "failed": None}
-    facts = {"mine": took, "some": {**took, "asked": 5}, "broken": {**took, "failed": "ends with exit status 1"}}
+    took = {"queried": 20, "of": 20, "triples": 9, "not_in_text": 0, "failed": None}
+    facts = {"mine": took, "some": {**took, "queried": 5}, "broken": {**took, "failed": "ends with exit status 1"}}
     keys = {"corpus": "demo", "protocol": "original"}
     found.runs += [{"system": name, "keys": keys, **each} for name, each in facts.items()]
     found.scores.partial = {"some"}

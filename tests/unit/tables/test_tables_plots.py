@@ -57,7 +57,7 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """GREScores of the ground truth, of a published system beside its reported values, and of an own one."""
+    """GREScores of the ground truth, of a published system next to its reported values, and of an own one."""
     rows = []
     for protocol, system, value in (("gold", "groundtruth", 0.9), ("open", "gpt-4", 0.7), ("open", EVIL, 0.4)):
         keys = keys_of({"study": "s", "corpus": "cdr", "protocol": f"gre-document-{protocol}", "extractor": system})
@@ -72,7 +72,7 @@ def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Places of predictions, with benchmark files beside them: two seeds, one of which has no training's."""
+    """Places of predictions, with benchmark files next to them: two seeds, one of which has no training's."""
     study = tmp_path_factory.mktemp("study")
     paths = []
     for run, seconds in (

@@ -230,8 +230,8 @@ def test_all_forms_are_written(tmp_path: Path) -> None:
 
 
 def test_json_keeps_what_the_page_needs_of_a_table(tmp_path: Path) -> None:
-    for order, glance in ((14.5, (("F1", {"metric": "f1"}),)), (math.inf, None), (math.inf, ())):
-        made = replace(table(), order=order, glance=glance, question="Who wins?", answer="Nobody.")
+    for order, overview in ((14.5, (("F1", {"metric": "f1"}),)), (math.inf, None), (math.inf, ())):
+        made = replace(table(), order=order, overview=overview, question="Who wins?", answer="Nobody.")
         path = tmp_path / "t.json"
         path.write_text(to_json(made), encoding="utf-8")
         json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)  # JSON has no infinity

@@ -8,7 +8,7 @@ import pytest
 
 from support.scored import tables_of
 from tripleaudit.errors import UserError
-from tripleaudit.report.glance import matrix
+from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
@@ -24,7 +24,7 @@ KEYS = {"study": "s", "corpus": "demo", "training": "nz", "testing": "nz", "nois
 
 def fact(name: str, protocol: str = "original", **more) -> dict:
     keys = {**KEYS, "protocol": protocol, "extractor": name, "seed": ""}
-    took = {"failed": None, "sentences": 20, "asked": 20, "of": 20, "triples": 20, "not_in_text": 0, "seconds": 5.0}
+    took = {"failed": None, "sentences": 20, "queried": 20, "of": 20, "triples": 20, "not_in_text": 0, "seconds": 5.0}
     return {"keys": keys, "system": name, "kind": "command", "device": "cpu", "peak_mb": 12.0, **took, **more}
 
 

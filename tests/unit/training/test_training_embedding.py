@@ -110,7 +110,7 @@ def untrained(encoder, kind=CasRel, **settings):
     return model, TrainingSentences(SENTENCES, model, noise)
 
 
-def test_the_rows_are_those_of_texts_noise_specials_padding_and_what_is_read_beside(encoder):
+def test_the_rows_are_those_of_texts_noise_specials_padding_and_what_else_is_read(encoder):
     model, dataset = untrained(encoder, UniRel, probability=0.5)
     rows = embedding_rows(model, dataset, TrainingSettings())
     ids = set(model.tokenizer([each.text for each in SENTENCES] + model.config.relations).input_ids[0])
@@ -125,7 +125,7 @@ def test_a_token_that_nobody_named_is_an_error_and_not_a_weight_that_stands_stil
     model, dataset = untrained(encoder)
     rows = embedding_rows(model, dataset, TrainingSettings())
     (other, *_) = set(range(len(rows.table.weight))) - set(rows.ids.tolist())
-    with pytest.raises(IndexError, match="expected the extractor's `read_beside` to name"):
+    with pytest.raises(IndexError, match="expected the extractor's `extra_token_ids` to name"):
         model.encode(torch.tensor([[other]]), torch.ones(1, 1, dtype=torch.int64))
 
 

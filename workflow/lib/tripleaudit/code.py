@@ -5,13 +5,13 @@ or inside a function. Of each counts the syntax tree: what only speaks to people
 of raised ``UserError``) does not, and neither does what type checkers alone import.
 
 A module names the files of the package that it reads in ``READS``, patterns such as ``("data/prompts/minea-*.yaml",)``.
-What a job chooses by a name, such as its extractor, its table or its prompt, is named beside the command
+What a job chooses by a name, such as its extractor, its table or its prompt, is named with the command
 (:mod:`tripleaudit.jobs`). Files from outside the package (an extractor of one's own, a plugin) count with the modules
-beside them that they import, the files that they name, and what they import of the package.
+with them that they import, the files that they name, and what they import of the package.
 
 Outside stay modules that can alter no result: locks, devices and errors, options of commands, and the registries, of
 whose entries counts what they say. So do the versions of libraries: an upgrade reruns nothing; the provenance
-beside a result names them.
+next to a result names them.
 """
 
 import ast

@@ -47,8 +47,8 @@ class TableSpec(Descriptor):
         question: that the report asks over the table.
         answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that speaks for itself.
         lead: likewise, one or two sentences for the report's first screen; by default none.
-        glance: what of it stands in the report's matrix; by default the first column that measures systems, None for a
-            table that does not compare systems.
+        overview: what of it stands in the report's matrix; by default the first column that measures systems, None
+            for a table that does not compare systems.
     """
 
     build: Callable[[Any], Any]
@@ -57,7 +57,7 @@ class TableSpec(Descriptor):
     question: str = "What does this table show?"
     answer: Callable[[Any, Any], str] = lambda table, inputs: ""
     lead: Callable[[Any, Any], str] = lambda table, inputs: ""
-    glance: tuple[Headline, ...] | None = ()
+    overview: tuple[Headline, ...] | None = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class ExtractorSpec(Descriptor):
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
         rte_order, cardinality_order: place in the tables of rte-generalization and of zero-cardinality.
-        told: whether it reads the names of relations, so that a trained one can be told others.
+        takes_schema: whether it reads the names of relations, so that a trained one can be given others.
         reported: name in the files of reported values.
     """
 
@@ -87,7 +87,7 @@ class ExtractorSpec(Descriptor):
     classifier: bool = False
     rte_order: float = float("inf")
     cardinality_order: float = float("inf")
-    told: bool = False
+    takes_schema: bool = False
     reported: str = ""
 
 
@@ -104,8 +104,8 @@ class ProtocolSpec(Descriptor):
         defaults: name -> options that the name implies.
         train: whether extractors are trained on its own training set; else those of the original split are tested.
         published: whether a corpus may come with published sets of it, which ``source: published`` takes as they are.
-        told: whether its test set asks for relations that training lacks: systems are told those of the test set and no
-            others, and who cannot be told any is not run.
+        gives_schema: whether its test set has relations that training lacks: systems are given those of the test set
+            and no others, and what takes none is not run.
     """
 
     build: Callable[..., Any]
@@ -115,7 +115,7 @@ class ProtocolSpec(Descriptor):
     inputs: tuple[str, ...] = ()
     train: bool = True
     published: bool = False
-    told: bool = False
+    gives_schema: bool = False
 
     def __post_init__(self) -> None:
         if not self.options:
@@ -165,7 +165,7 @@ class SystemKind(Descriptor):
         files: ``(settings) -> Iterable[str]``, files on which its answers depend, of those that settings name.
         problems: ``(settings) -> Iterable[str]``, ``key: sentence`` for what cannot work, before anything runs.
         network: whether it needs one, so that a job is not sent to a compute node.
-        told: whether it can be told the relations that there are.
+        takes_schema: whether it can be given the relations that there are.
     """
 
     answer: Callable[[Any], Any]
@@ -173,7 +173,7 @@ class SystemKind(Descriptor):
     files: Callable[[Any], Iterable[str]] = lambda settings: ()
     problems: Callable[[Any], Iterable[str]] = lambda settings: ()
     network: bool = False
-    told: bool = False
+    takes_schema: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -380,7 +380,7 @@ def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:
-    """Return a model of fields, each with its type and default, beside those of ``base``."""
+    """Return a model of fields, each with its type and default, added to those of ``base``."""
     fields: dict[str, Any] = {}
     for key, (kind, default) in types.items():
         taken = hasattr(BaseModel, key)  # such as `schema`

@@ -1,4 +1,4 @@
-"""Files that ship with the project: data inside the package; workflow, studies and the demo's corpus beside it.
+"""Files that ship with the project: data inside the package; workflow, studies and the demo's corpus next to it.
 
 In a checkout the latter lie where their names say; an installed wheel carries them inside the package, in ``project``.
 """

@@ -39,7 +39,7 @@ STEPS = {
     "make-triple-needles": Step("needles.triple_corpus:write_corpus", "sentences with known triples in documents"),
     "merge-scores": Step("scoring.scores:merge_scores", "join scores files into one"),
     "original-split": Step("protocols.cardinality:write_setting", "a split in one cardinality setting"),
-    "plots": Step("tables.plots:make_study_plot", "a plot as SVG, and its Vega-Lite specification beside it"),
+    "plots": Step("tables.plots:make_study_plot", "a plot as SVG, and its Vega-Lite specification next to it"),
     "predict-baseline": Step("scoring.baselines:write_predictions", "what a baseline says of one test set"),
     "predict-system": Step("systems.test_set:predict_system", "what a system without training says of one test set"),
     "rate-needles": Step("needles.minea:rate_matches", "which needles were found, by thresholds of keywords"),

@@ -5,7 +5,7 @@ rule=$1 threads=$2 memory=$3 minutes=$4 gpus=$5 script=$6
 gpu=
 if [ "$gpus" -gt 0 ]; then gpu=":ngpus=$gpus"; fi
 mkdir -p results/cluster
-# PBS. -V hands the environment on; the output of the job script goes beside the workflow's own logs.
+# PBS. -V hands the environment on; the output of the job script goes next to the workflow's own logs.
 exec qsub -V -N "$rule" -j oe -o results/cluster/ \
     -l "select=1:ncpus=$threads:mem=${memory}mb$gpu" -l "walltime=$((minutes * 60))" "$script"
 # Grid Engine:

@@ -104,7 +104,7 @@ def audit(
     Args:
         train, test: paths to corpora of any format, data frames, or rows with ``text`` and ``triples``.
         valid: the same, held out with the test set in random splits.
-        format: of files; ``auto`` tells it from their content.
+        format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         random_splits: so many random splits of all these sentences are looked at, drawn with ``seed``.
 

@@ -28,7 +28,7 @@ class CheckResult(Result):
     files: list[dict[str, Any]]
     """Of each its ``file``, ``split``, ``format``, numbers, first triples (``shown``) and ``findings``."""
     leakage: list[dict[str, Any]]
-    """What each pair of splits shares, ``from`` and ``into`` beside the parts of
+    """What each pair of splits shares, ``from`` and ``into`` next to the parts of
     :func:`tripleaudit.protocols.leakage.leakage`."""
 
     def rows(self) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
 
     Args:
         files: paths, train, valid (dev) or test by their names; or a data set, which has splits.
-        format: of files; ``auto`` tells it from their content.
+        format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         data: of a split (``train=…, test=…``) a path, a data frame, or rows with ``text`` and ``triples``.
 

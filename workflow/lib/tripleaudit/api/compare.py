@@ -88,7 +88,7 @@ def compare(
         gold: gold triples of two sides that are predictions.
         train: their training set; adds strata.
         matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
-        format: of files; ``auto`` tells it from their content.
+        format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         bootstrap: resamples of the intervals; 0: none.
         shuffles: draws of the tests.

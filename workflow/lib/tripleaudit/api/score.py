@@ -105,7 +105,7 @@ def score(
         predictions: the same, matched by id or by text; lists of triples by their order. May be the path of ``gold``.
         train: training set; adds the scores by stratum.
         matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
-        format: of files; ``auto`` tells it from their content.
+        format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         predicted_columns: the same of ``predictions`` alone.
         predicted_format: of ``predictions`` alone.

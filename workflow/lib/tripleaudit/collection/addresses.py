@@ -139,7 +139,7 @@ def local_files(entries: Sequence[str]) -> list[str]:
         if not found:
             raise UserError(f"{entry}: {what}; expected {EXPECTED}")
         if other := next((name for name in found if not kind(name)), None):
-            raise UserError(f"{other}: cannot tell what this file holds; expected {EXPECTED}")
+            raise UserError(f"{other}: cannot recognise what this file holds; expected {EXPECTED}")
         files.update(dict.fromkeys(found))
     return list(files)
 
@@ -181,7 +181,7 @@ def _remote_files(entry: str) -> list[TextFile]:
         if kind(name):
             files.append(TextFile(name, name, item.size or 0, item.mtime.timestamp() if item.mtime else 0.0))
         elif "*" in entry or name == entry:
-            raise UserError(f"{name}: cannot tell what this file holds; expected {EXPECTED}")
+            raise UserError(f"{name}: cannot recognise what this file holds; expected {EXPECTED}")
     if not files:
         raise UserError(f"{entry}: no text files are there; expected {EXPECTED}")
     return sorted(files, key=lambda file: file.name)

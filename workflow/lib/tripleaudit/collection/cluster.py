@@ -58,8 +58,8 @@ class Cluster:
     @property
     def cpus(self) -> float:
         """CPUs without which a stage would wait for ever."""
-        beside = BUSY + LIGHT if self.gpus else 0.0
-        return self.workers * BUSY + LIGHT + beside
+        tokenising = BUSY + LIGHT if self.gpus else 0.0
+        return self.workers * BUSY + LIGHT + tokenising
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """What is left of a collection costs, computed from what a sample of it took.
 
 Per sentence: o seconds of reading and writing, t of tokenisation and m in the models. By the clock, W workers on
-CPUs, which tokenise and write for themselves, take n (o + t + m) / W for n sentences, and s for their start. Beside
+CPUs, which tokenise and write for themselves, take n (o + t + m) / W for n sentences, and s for their start. Besides
 workers on GPUs the other stages have C CPUs of their own, and the slower side counts: n max(m / W, (o + t) / C) + s.
 """
 
@@ -26,7 +26,7 @@ def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: i
 
     Args:
         workers: processes that hold the models.
-        cpus: beside them, which read, tokenise and write; 0 where the workers do.
+        cpus: further ones, which read, tokenise and write; 0 where the workers do.
 
     Raises:
         UserError: what was measured has no sentences.
@@ -35,8 +35,8 @@ def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: i
         raise UserError("the sample has no sentences; expected some to compute the time from")
     seconds = {part: value / measured["counts"]["sentences"] for part, value in measured["seconds"].items()}
     models = seconds.get("gate", 0.0) + seconds.get("extraction", 0.0)
-    beside = seconds["other"] + seconds.get("tokenisation", 0.0)
-    slower = max(models / workers, beside / cpus) if cpus else (models + beside) / workers
+    cpu = seconds["other"] + seconds.get("tokenisation", 0.0)
+    slower = max(models / workers, cpu / cpus) if cpus else (models + cpu) / workers
     return (sentences * slower + measured["seconds"]["start"]) / 3600
 
 
@@ -76,8 +76,8 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
     yield f"{rate:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
     share, size = counts["let_through"] / counts["sentences"], rows * measured["bytes"] / counts["sentences"] / 1e9
     yield f"{100 * share:.0f} % are let through to the extractor; about {size:,.2f} GB are written"
-    beside = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
-    yield f"{taken:,.2f} hours with {cluster.workers} workers{beside} on such machines"
+    others = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
+    yield f"{taken:,.2f} hours with {cluster.workers} workers{others} on such machines"
     money = price * taken * cluster.workers
     asked = measured["money"] / counts["sentences"] * rows
     if price or asked:

@@ -81,7 +81,7 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
     Args:
         collection: what.
         cluster: where.
-        replace: make blocks of another configuration anew instead of refusing the folder.
+        replace: make blocks of another configuration again instead of refusing the folder.
 
     Raises:
         UserError: a file, a model, the folder or the cluster is not as it has to be; said before any model is loaded.
@@ -129,7 +129,7 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
 
 
 def _digests(facts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return file -> size and SHA-256, of blocks that are there: one that is made anew has another digest."""
+    """Return file -> size and SHA-256, of blocks that are there: one that is made again has another digest."""
     return {each["file"]: [each["bytes"], each["sha256"]] for each in facts}
 
 
@@ -230,7 +230,7 @@ def extracted_on(
 
 @contextlib.contextmanager
 def _plainly() -> Iterator[None]:
-    """Let an error that a process of the cluster told the user stand alone, without the way that it came."""
+    """Let an error that a process of the cluster reported stand alone, without the way that it came."""
     try:
         yield
     except Exception as error:

@@ -196,7 +196,7 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
     said = ", ".join(f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing)
     raise UserError(
         f"{target.place}: holds a collection that was made with {said}; expected another --out, or --replace to make "
-        "its blocks anew"
+        "its blocks again"
     )
 
 

@@ -36,7 +36,7 @@ class System:
         kind: of :data:`tripleaudit.descriptors.SYSTEM_KINDS`: ``command``, ``python`` …
         settings: its entry.
         job: what decides no answer: threads, budgets, endpoints.
-        train: stored sentences whose relations it is told, and which a language model is shown; empty for none.
+        train: stored sentences whose relations it is given, and which a language model is shown; empty for none.
         files: that its answers depend on.
     """
 
@@ -150,7 +150,7 @@ class Extract:
         where = device(models.gpu)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
-        extractor = load_extractor(models.extractor).to(where) if models.system is None else AskedSystem(models.system)
+        extractor = SystemQueries(models.system) if models.system else load_extractor(models.extractor).to(where)
         self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
         self.start = time.perf_counter() - began, time.process_time() - cpu
 
@@ -175,7 +175,7 @@ class Extract:
             yield packed(facts, found)
 
 
-class AskedSystem:
+class SystemQueries:
     """A system of a study, in the form of an extractor that reads texts.
 
     Attributes:

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, nargs="+", action="extend", required=True, metavar="FILE", help="one file for each test set"
     )
     parser.add_argument(
-        "--tell",
+        "--schema-of-test",
         action="store_true",
         help="ask for the relations of the test sets' triples, and no others: only of an extractor that reads names",
     )
@@ -62,5 +62,5 @@ def _predict(args: argparse.Namespace) -> int:
         with memory.out_of_memory_advice("prediction", "prediction/batch_size", size):
             model.to(device)
             files = list(zip(args.data, args.out, strict=True))
-            predict_files(model, args.model, files, args.batch_size, args.tell)
+            predict_files(model, args.model, files, args.batch_size, args.schema_of_test)
     return 0

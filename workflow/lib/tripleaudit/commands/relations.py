@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _yaml(found: "Sequence[Proposed]", known: Sequence[str]) -> str:
-    """Return the map with what speaks for each name beside it; names without a guess stand in comments."""
+    """Return the map with what speaks for each name behind it; names without a guess stand in comments."""
     from tripleaudit.tables.render.escape import clean
 
     lines = [

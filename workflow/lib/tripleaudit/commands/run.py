@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="targets, and then options of Snakemake (type_f1, -n, --cores 4, ...; a shipped profile by its name: "
         "--workflow-profile slurm); without a number of cores all are used",
     )
-    options.required = False  # argparse names it beside a missing study
+    options.required = False  # argparse names it together with a missing study
 
 
 def run(args: argparse.Namespace) -> int:

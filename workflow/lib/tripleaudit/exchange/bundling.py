@@ -70,7 +70,7 @@ def write_bundle(study: Path, out: Path, config: Path | None = None, only: str =
     Args:
         study: ``results/STUDY``.
         out: the zip file.
-        config: of the study; its settings go in beside those that the provenance of every job has.
+        config: of the study; its settings go in with those that the provenance of every job has.
         only: keep only runs whose path has this in it, such as ``casrel/none/seed1``.
 
     Returns:

@@ -84,7 +84,7 @@ def runs_of_files(
     from tripleaudit.corpora.readers import detect_format, read_corpus
 
     if gold is None and (isinstance(predictions, Given) or detect_format(predictions) != "predictions"):
-        raise UserError(f"{predictions}: holds no gold triples beside the predictions; expected GOLD as third argument")
+        raise UserError(f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument")
     right, guess = load_pair(predictions if gold is None else gold, predictions, **options)
     seen = None if train is None else read_corpus(train, **options).sentences
     return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))

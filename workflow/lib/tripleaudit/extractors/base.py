@@ -106,7 +106,7 @@ class Extractor(PreTrainedModel):
         kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
             ``evaluate`` instead of ``predict_rows``.
         static: whether :meth:`forward` keeps to the rules of a captured step.
-        told: whether relations are an input and no weights, so that a trained one can be told others (:meth:`tell`).
+        takes_schema: whether relations are an input and no weights, so that :meth:`set_schema` can change them.
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
         classes_first: whether classes vary slowest among the outputs that ``sparse_outputs`` names, else fastest.
@@ -127,7 +127,7 @@ class Extractor(PreTrainedModel):
     name: ClassVar[str] = ""
     kind: ClassVar[str] = "extractor"
     static: ClassVar[bool] = False
-    told: ClassVar[bool] = False
+    takes_schema: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
     classes_first: ClassVar[bool] = False
@@ -248,18 +248,18 @@ class Extractor(PreTrainedModel):
         """Take the encoder's tokenizer, which every extractor gets once it is built or loaded."""
         self.tokenizer = tokenizer
 
-    def read_beside(self) -> Tensor:
+    def extra_token_ids(self) -> Tensor:
         """Ids of the tokens that the encoder reads besides those of the texts, of any shape."""
         return torch.empty(0, dtype=torch.int64)
 
-    def tell(self, relations: Sequence[str]) -> None:
+    def set_schema(self, relations: Sequence[str]) -> None:
         """Extract these relations from now on.
 
         Raises:
             UserError: the extractor's weights belong to the relations of its training.
         """
-        if not self.told:
-            raise UserError(f"{self.name} extracts the relations that it was trained on and can be told no others")
+        if not self.takes_schema:
+            raise UserError(f"{self.name} extracts the relations that it was trained on and takes no others")
         self.config.relations = list(relations)
         self._aligner = None
         _ = self.aligner  # refuse too many relations now
@@ -428,12 +428,12 @@ class Extractor(PreTrainedModel):
                     found[text] = with_types(self, found[text], alignment, states[number])
 
         # what follows on the host is done while the device works on the next batch
-        with self.predicting(), ThreadPoolExecutor(1) as beside:
+        with self.predicting(), ThreadPoolExecutor(1) as threads:
             waiting = []
             for whole in prepared(self, list(dict.fromkeys(texts)), alignments, batch_size):
                 for batch, decoded in within_memory(whole, self.device, self._found):
                     if on_device(self.device):
-                        waiting.append(beside.submit(finish, batch, *decoded))
+                        waiting.append(threads.submit(finish, batch, *decoded))
                     else:
                         finish(batch, *decoded)
             for each in waiting:

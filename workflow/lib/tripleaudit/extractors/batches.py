@@ -162,14 +162,14 @@ def sentences_of(values: Tensor, sentence: Tensor) -> Tensor:
 def ahead(items: Iterator[Item], most: int = AHEAD) -> Iterator[Item]:
     """Yield the items of an iterator that a thread of its own reads, at most ``most`` of them ahead."""
     end: Any = object()
-    beside = ThreadPoolExecutor(1, thread_name_prefix="batches")
+    thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
     try:
-        waiting = deque(beside.submit(next, items, end) for _ in range(most))
+        waiting = deque(thread.submit(next, items, end) for _ in range(most))
         while (item := waiting.popleft().result()) is not end:
-            waiting.append(beside.submit(next, items, end))
+            waiting.append(thread.submit(next, items, end))
             yield item
     finally:
-        beside.shutdown(cancel_futures=True)
+        thread.shutdown(cancel_futures=True)
 
 
 def joined(parts: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -45,7 +45,7 @@ EXTRACTORS: Final = (
     _of(BiRTESettings, 8, 5, 2),
     _of(PtrNetSettings, 9, 8, 6),
 )
-UNIREL: Final = _of(UniRelSettings, 9.5, 10.9, 10.9, told=True, reported="")
+UNIREL: Final = _of(UniRelSettings, 9.5, 10.9, 10.9, takes_schema=True, reported="")
 LAST_WORD: Final = {"fields": {"entities": "last_word"}, "training": {"matching": "partial-last"}}
 PFN_STAR: Final = _of(PFNSettings, 10, name="pfn-star", base="pfn", label="PFN*", **LAST_WORD)
 # without sentences of zero triples, as the authors train; the papers' rows of the two are such trainings

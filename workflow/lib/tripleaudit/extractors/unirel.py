@@ -3,7 +3,7 @@
 The encoder reads ``[CLS] sentence [SEP] relation ... relation``, one input embedding a relation. Attention scores
 before the softmax, averaged over heads, are logits of links between any two of these: subject to object (either way),
 subject to relation, relation to object. One such map links first tokens, one links last tokens, and a third says which
-tokens begin and end an entity. No weight belongs to a relation: a trained model can be told other relations.
+tokens begin and end an entity. No weight belongs to a relation: a trained model can be given other relations.
 
 Known from the paper and the published code: the sequence, the three maps of a third of the heads each, their gold
 cells, the loss and the decoder. Reconstructed here, for encoders of any kind (``docs/differences.md``): the queries and
@@ -54,7 +54,7 @@ class UniRel(Extractor):
     name = "unirel"
     settings = UniRelSettings
     static = True
-    told = True
+    takes_schema = True
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
@@ -83,9 +83,9 @@ class UniRel(Extractor):
             )
         return room
 
-    def tell(self, relations: Sequence[str]) -> None:
-        """See :meth:`Extractor.tell`; relations with a description are read by it."""
-        super().tell(relations)
+    def set_schema(self, relations: Sequence[str]) -> None:
+        """See :meth:`Extractor.set_schema`; relations with a description are read by it."""
+        super().set_schema(relations)
         self._subwords = self._read()
 
     def take(self, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -93,8 +93,8 @@ class UniRel(Extractor):
         super().take(tokenizer)
         self._subwords = self._read()
 
-    def read_beside(self) -> Tensor:
-        """See :meth:`Extractor.read_beside`: the words of the relations."""
+    def extra_token_ids(self) -> Tensor:
+        """See :meth:`Extractor.extra_token_ids`: the words of the relations."""
         return self._subwords[0]
 
     def _read(self) -> tuple[Tensor, Tensor]:

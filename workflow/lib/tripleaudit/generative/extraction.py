@@ -116,13 +116,13 @@ class Task:
 class Call:
     """One answer and what was read in it.
 
-    ``reasked`` if it is the second one; ``unused`` is the other answer, if two were paid for.
+    ``repaired`` if it is the second one; ``unused`` is the other answer, if two were paid for.
     """
 
     answer: Answer
     parsed: Parsed
     pair: tuple[str, str] | None = None
-    reasked: bool = False
+    repaired: bool = False
     unused: Answer | None = None
 
     @property
@@ -147,8 +147,8 @@ class Call:
                 row[name] = getattr(self.answer, name)
         if self.pair is not None:
             row["pair"] = list(self.pair)
-        if self.reasked:
-            row["reasked"] = True
+        if self.repaired:
+            row["repaired"] = True
         if self.unused is not None:
             row["unused"] = {"text": self.unused.text, "key": self.unused.key}
         if self.answer.error:
@@ -227,7 +227,7 @@ def summary(extractions: Sequence[Extraction]) -> dict[str, Any]:
         "distinct_triples": sum(len(item.triples) for item in extractions),
         "dropped": sum(call.parsed.dropped for call in calls),
         "answers": len(calls),
-        "reasked": sum(call.reasked for call in calls),
+        "repaired": sum(call.repaired for call in calls),
         "statuses": {status: statuses[status] for status in STATUSES},
         "rejected": sum(call.answer.status == "error" for call in calls),
         **bill(answer for call in calls for answer in call.paid),
@@ -337,7 +337,7 @@ def _talk(task: Task, pair: tuple[str, str] | None, request: Request) -> Generat
     second = _call(task, pair, again)
     if second.parsed.status in ("failed", "refused"):
         return replace(first, unused=again)
-    return replace(second, reasked=True, unused=answer)
+    return replace(second, repaired=True, unused=answer)
 
 
 def _ask_again(task: Task, request: Request, answer: Answer) -> Request:

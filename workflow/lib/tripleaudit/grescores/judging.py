@@ -33,7 +33,7 @@ class Report:
     """What came back.
 
     Attributes:
-        asked: distinct questions.
+        questions: distinct questions.
         repeated: questions asked once more because their answer could not be read.
         unparsed: questions whose second answer could not be read either.
         refused: questions that the model or the endpoint declined.
@@ -43,7 +43,7 @@ class Report:
 
     judge: str
     prompt: str
-    asked: int
+    questions: int
     repeated: int
     unparsed: int
     refused: int
@@ -97,13 +97,13 @@ class Kind:
             1 - len(unread) / len(found) if found else 1.0,
             bill(answer for _, answers in found.values() for answer in answers),
         )
-        if len(unread) / max(report.asked, 1) > most_unreadable:
+        if len(unread) / max(report.questions, 1) > most_unreadable:
             example = unread[0]
             said = repr(example.error or " ".join(example.text.split())[:80])
             if example.status == "truncated" and not example.text.strip():
                 said = "empty, its thought took all of the room: lower 'reasoning_effort' or raise 'reasoning_tokens'"
             raise UserError(
-                f"judge '{report.judge}': {len(unread)} of {report.asked} answers cannot be read, expected at most "
+                f"judge '{report.judge}': {len(unread)} of {report.questions} answers cannot be read, expected at most "
                 f"{most_unreadable:.0%}; one of them ({example.status}) is {said}. All answers are stored"
             )
         return self.details(system, {question: value for question, (value, _) in found.items()}), report

@@ -50,7 +50,7 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
 
 @dataclass(frozen=True)
 class Asking:
-    """What a job that asks a language model is told.
+    """Settings of a job that queries a language model.
 
     All clients of a study share the section's cache, its budget and one ledger.
 

@@ -179,7 +179,7 @@ class Transport:
         """
         reached = False
         for number in range(self.endpoint.max_retries + 1):
-            # another request may have been told to wait, also meanwhile
+            # another request may have had to wait, also meanwhile
             while (pause := self._not_before - time.monotonic()) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(pause)
             await before()
@@ -281,7 +281,7 @@ class Transport:
             self._slower()
         if status in RETRIED or status >= 500 and not (batch and status == 501):
             wait = _retry_after(headers)
-            if wait is not None:  # let all requests of this endpoint wait, not only the one that was told to
+            if wait is not None:  # let all requests of this endpoint wait, not only this one
                 self._not_before = max(self._not_before, time.monotonic() + wait)
             return _Outcome(problem, wait=wait)
         flagged = status == 403 and ("reasons" in str(inner.get("metadata")) or FLAGGED.search(said))

@@ -176,7 +176,7 @@ class Collections:
         return sorted({*systems.kinds[system].files(settings), *(settings.get("files") or ())})
 
     def _shown(self, name: str) -> list[str]:
-        """Return the training sentences whose relations a system is told."""
+        """Return the training sentences whose relations a system is given."""
         corpus = self._corpus(self.section[name])
         return [self.study.set_file(corpus, "original", "nz", "train")] if corpus else []
 

@@ -111,7 +111,7 @@ class StudyConfig(Section):
     the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md). Or the
     `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
     baselines: Annotated[list[Annotated[str, one_of(lambda: BASELINES, "baseline")]], Unique] = list(BASELINES)
-    """Systems that learn nothing, as rows beside extractors and classifiers (docs/methods.md); [] for none."""
+    """Systems that learn nothing, as rows next to extractors and classifiers (docs/methods.md); [] for none."""
     zcc: Zcc = Zcc()
     prediction: Prediction = Prediction()
     scoring: Scoring = Scoring()

@@ -98,7 +98,7 @@ class Corpus(Section):
     noise_probability: Share | None = None
     """Entity Noising probability for this corpus, instead of noising/probability."""
     relations: dict[Text, str] = {}
-    """What its relations mean, by name, for systems that are told of them; names that training lacks count, too."""
+    """What its relations mean, by name, for systems that take them; names that training lacks count, too."""
 
 
 def formats_of(paths: Iterable[str], format: str, columns: Columns | None) -> list[str]:
@@ -119,9 +119,9 @@ def _check_text(path: Path, format: str) -> None:
 
 
 def _problems_of_form(where: str, corpus: Corpus) -> Iterator[str]:
-    """Yield what is said beside files of one's own that says nothing of them."""
+    """Yield what is said together with files of one's own and says nothing of them."""
     if corpus.registry is not None:
-        yield f"{where}/registry: has no meaning beside 'files'; expected one of the two"
+        yield f"{where}/registry: has no meaning together with 'files'; expected one of the two"
     if corpus.columns is not None and corpus.format != "auto" and "columns" not in FORMATS[corpus.format].options:
         yield f"{where}/columns: the format '{corpus.format}' has no columns; expected auto, or no columns"
 
@@ -376,12 +376,12 @@ class Corpora:
         """Names of the protocols that have a test set and no training set."""
         return [name for name in self.protocols if not spec_of(name).train]
 
-    def asks_to_tell(self, protocol: str) -> bool:
-        """Whether systems are told the relations of a protocol's test set, which they may not have been trained on."""
-        return spec_of(protocol).told
+    def gives_schema(self, protocol: str) -> bool:
+        """Whether systems are given the relations of a protocol's test set, which they may not have been trained on."""
+        return spec_of(protocol).gives_schema
 
     def described(self, corpus: str, protocol: str = "original") -> dict[str, str]:
-        """Return relation -> description as systems are told them under a protocol; none of texts without a corpus."""
+        """Return relation -> description as systems are given them under a protocol; none of texts without a corpus."""
         described = corpus and self.protocol(protocol).get("descriptions", True)
         return dict(self.section[corpus].relations) if described else {}
 

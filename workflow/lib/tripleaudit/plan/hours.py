@@ -67,7 +67,7 @@ def finished(results: Path) -> Iterator[Finished]:
 
 
 def estimate(study: Study) -> list[Hours]:
-    """Return one entry for each extractor and classifier of a study, by the results of all studies beside its own."""
+    """Return one entry for each extractor and classifier of a study, by the results of all studies next to its own."""
     known = list(finished(Path(study.paths.study).parent))
     own = {each.run: each.given for each in known if each.study == study.name}
     gpu = {"auto": True if devices() else None, 0: False, 1: True}[study.typed.gpu]  # None: it may run elsewhere

@@ -159,7 +159,7 @@ def named_protocols(names: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def protocols_model(names: Sequence[str]) -> type[Section]:
-    """Return the model of a section with these names of sifted sets and plugins beside the other protocols."""
+    """Return the model of a section with these names of sifted sets and plugins among the other protocols."""
     sifted = (Annotated[Sifted, Field(description=Sifted.__doc__)], ...)
     added = (Annotated[Added, OrEmpty], Added())
     return model_from("Protocols", {name: sifted if re.match(SIFT, name) else added for name in names}, _Protocols)

@@ -205,7 +205,7 @@ class Report:
             "runs": runs,
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
             "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
-            # the benchmark files beside these are read where they exist: a lost one must not train anything again
+            # the benchmark files next to these are read where they exist: a lost one must not train anything again
             "predictions": self._of(every, "predictions/{}/test.jsonl") if plot == "time-memory" else [],
         }
 
@@ -242,7 +242,7 @@ class Report:
             ],
         }
 
-    def beside(self) -> list[str]:
+    def sentence_files(self) -> list[str]:
         """Return what the report finds by these files: sentences and predictions of rows and of answers."""
         folder, extractions = f"{self.study.paths.study}/generative", self.study.language_models.extractions
         rows = [f"{self.study.paths.study}/scores/{row.path}.provenance.json" for row in self.browsed]

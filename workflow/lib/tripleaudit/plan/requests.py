@@ -151,7 +151,8 @@ def _systems(study: Study, clients: Clients) -> Found:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
-            report, ask = systems.report(corpus, trainset, name, testset), partial(to_ask, tell=systems.tells(job))
+            report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
+            ask = partial(to_ask, schema_of_test=given)
             jobs.append((job, about, report, systems.inputs(job), ("test", "train"), ask, task_of))
     for corpus, name in systems.probe.runs:
         job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)

@@ -80,7 +80,7 @@ def scored(study: "Study") -> Iterator[Scored]:
         of = {**of, "protocol": "original", "training": "wz", "testing": "wz"}
         return Scored(f"{path}/classification", of, f"{folder}/{path}/test.jsonl", gold_wz[of["corpus"]])
 
-    def gated(path: str, ending: str, gate: str, of: dict[str, str], report: bool = False) -> Scored:
+    def two_step(path: str, ending: str, gate: str, of: dict[str, str], report: bool = False) -> Scored:
         corpus, file = of["corpus"], f"{folder}/{path}/test"
         of = {**of, "extractor": two_step_name(gate, of["extractor"]), "protocol": "original"}
         decisions = f"{folder}/{corpus}/original-wz/{gate}/none/seed{of['seed']}/test.jsonl"
@@ -94,10 +94,10 @@ def scored(study: "Study") -> Iterator[Scored]:
     for run in study.classifier_runs:
         yield classified(run.path, keys(run.corpus, run.extractor, run.noise, run.seed))
     for run, gate in study.two_step_runs:
-        yield gated(run.path, gate, gate, keys(run.corpus, run.extractor, run.noise, run.seed))
+        yield two_step(run.path, gate, gate, keys(run.corpus, run.extractor, run.noise, run.seed))
     for corpus, system, gate, seed in study.two_step_systems:
         path = f"{corpus}/original-nz/{system}"
-        yield gated(path, f"{gate}-seed{seed}", gate, keys(corpus, system, seed=seed), report=True)
+        yield two_step(path, f"{gate}-seed{seed}", gate, keys(corpus, system, seed=seed), report=True)
     for corpus, trainset, baseline in study.baseline_runs:
         path, of = f"{corpus}/{trainset}/{baseline}", keys(corpus, baseline)
         if BASELINES[baseline].classifier:

@@ -128,9 +128,9 @@ class Study:
 
     def problems(self) -> Iterator[str]:
         """Yield one sentence for each thing that cannot work, of every section, before anything runs."""
-        for protocol in filter(self.data.asks_to_tell, self.protocols):
-            systems = [name for name in self.systems.kinds if self.systems.can_be_told(name)]
-            if not systems and not any(map(self.can_be_told, self.extractors)):
+        for protocol in filter(self.data.gives_schema, self.protocols):
+            systems = [name for name in self.systems.kinds if self.systems.takes_schema(name)]
+            if not systems and not any(map(self.takes_schema, self.extractors)):
                 yield (
                     f"protocols/{protocol}: nothing in the study can be asked for relations that training lacks; "
                     "expected the extractor unirel, an endpoint under systems, or a system with relations: true"
@@ -208,15 +208,15 @@ class Study:
             for corpus, (protocol, setting), extractor in itertools.product(
                 self.corpora, (t.rsplit("-", 1) for t in self.trainsets), self.extractors
             )
-            if not self.data.asks_to_tell(protocol) or self.can_be_told(extractor)
+            if not self.data.gives_schema(protocol) or self.takes_schema(extractor)
             for noise in (self.noises if setting == "nz" else noise_of_wz)
             for seed in self.seeds
         ]
 
     @staticmethod
-    def can_be_told(extractor: str) -> bool:
-        """Whether a trained extractor can be told other relations than those of its training."""
-        return extractor in EXTRACTORS and EXTRACTORS[extractor].told
+    def takes_schema(extractor: str) -> bool:
+        """Whether a trained extractor can be given other relations than those of its training."""
+        return extractor in EXTRACTORS and EXTRACTORS[extractor].takes_schema
 
     @cached_property
     def classifier_runs(self) -> list[Run]:
@@ -258,7 +258,7 @@ class Study:
         return [
             (corpus, trainset, baseline)
             for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
-            if not self.tells(trainset)  # who learns nothing can name none
+            if not self.gives_schema(trainset)  # who learns nothing can name none
             and (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
         ]
 
@@ -330,13 +330,13 @@ class Study:
         names = [("original", self.settings[-1]), *((name, "nz") for name in self.data.tests_only)]
         return [self.set_file(wildcards.corpus, protocol, chosen, "test") for protocol, chosen in names]
 
-    def tells(self, trainset: str, testset: str = "test") -> bool:
-        """Return whether a run on a training set is told the relations of a test set before it is asked."""
-        return self.data.asks_to_tell(trainset.rpartition("-")[0] if testset == "test" else testset)
+    def gives_schema(self, trainset: str, testset: str = "test") -> bool:
+        """Return whether a run on a training set is given the relations of a test set."""
+        return self.data.gives_schema(trainset.rpartition("-")[0] if testset == "test" else testset)
 
-    def tell_options(self, wildcards: Any) -> list[str]:
+    def schema_options(self, wildcards: Any) -> list[str]:
         """Return the option that gives an extractor the relations of the test set."""
-        return ["--tell"] if self.tells(wildcards.get("trainset", "original-nz")) else []
+        return ["--schema-of-test"] if self.gives_schema(wildcards.get("trainset", "original-nz")) else []
 
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the training set that a baseline looks at, and the test set that it speaks of."""

@@ -62,7 +62,7 @@ def _problems_of_kind(systems: "Systems", where: str, name: str, given: Mapping[
     if kind.name == "predictions":
         yield from _problems_of_stored(systems, where, name)
     if given.get("relations") is True and "relations" not in kind.options:
-        yield f"{where}/relations: a system by '{kind.name}' cannot be told relations; expected a map of names"
+        yield f"{where}/relations: a system by '{kind.name}' takes no relations; expected a map of names"
     if isinstance(file := given.get("relations"), str):
         yield from refused(f"{where}/relations", load_map, study.paths.file(file))
     yield from (f"{where}/{sentence}" for sentence in kind.problems(settings))

@@ -73,7 +73,7 @@ class System(Section):
     training: Annotated[
         Any, form("a path, or a path by corpus", str | dict[str, str] | None, {"type": ["string", "object", "null"]})
     ] = None
-    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) beside it.
+    """The `provenance.json` of the training that made stored predictions, its `history.jsonl` (or `.gz`) next to it.
     Files that it names under `stored`, with their SHA-256, are checked."""
     options: dict[str, Any] = {}
     """Keyword arguments of the class."""
@@ -83,7 +83,7 @@ class System(Section):
         Any,
         form("true, false, a map of names, or a file with one", bool | Text | dict[Text, Text], RELATIONS),
     ] = False
-    """With true, tell it the relations of the corpus: those of the training set, with their descriptions. A map, or a
+    """With true, it gets the relations of the corpus: those of the training set, with their descriptions. A map, or a
     YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""
     files: list[Text] = []
     """Further files that its answers depend on; a change of one asks it again."""

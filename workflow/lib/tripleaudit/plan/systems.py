@@ -27,7 +27,7 @@ INFUSED = "infused"  # the documents with triple needles, as a test set of a sys
 DECIDES_NOTHING = (
     *WHERE_AND_WITH_WHAT,
     *("timeout", "restarts", "address", "headers", "concurrency", "endpoint"),
-    "completion",  # is asked beside the test sets
+    "completion",  # is queried in addition to the test sets
 )
 
 
@@ -93,7 +93,7 @@ class Systems:
         ]
 
     def histories(self) -> list[str]:
-        """Return the histories beside :meth:`trainings`."""
+        """Return the histories next to :meth:`trainings`."""
         return [str(found) for path, _ in self.trainings() if (found := history_of(path))]
 
     def settings(self, name: str) -> dict[str, Any]:
@@ -131,14 +131,14 @@ class Systems:
             (test, testing)
             for test, testing in self.study.testsets(trainset)
             if (set_ := own if test == "test" else test) in tested and (chosen is None or set_ in chosen)
-            if not self.study.data.asks_to_tell(set_) or self.can_be_told(name)
+            if not self.study.data.gives_schema(set_) or self.takes_schema(name)
         ]
 
-    def can_be_told(self, name: str) -> bool:
+    def takes_schema(self, name: str) -> bool:
         """Whether a system reads the names of relations that it is asked for; of stored outputs that is assumed."""
         kind, settings = self.kinds[name], self.given[name]
         reads = settings.relations is True or (kind.name == "endpoint" and settings.setting != "open")
-        return kind.name == "predictions" or (kind.told and reads)
+        return kind.name == "predictions" or (kind.takes_schema and reads)
 
     @cached_property
     def predicted(self) -> list[tuple[str, str, str, str]]:
@@ -151,7 +151,7 @@ class Systems:
         return sorted(found)
 
     def path(self, corpus: str, trainset: str, name: str, testset: str = "test") -> str:
-        """Return where a prediction file lies, without its ending; the report lies beside it."""
+        """Return where a prediction file lies, without its ending; the report lies next to it."""
         return f"{self.study.paths.study}/predictions/{corpus}/{trainset}/{name}/{testset}"
 
     def report(self, corpus: str, trainset: str, name: str, testset: str) -> str:
@@ -200,16 +200,16 @@ class Systems:
             "test": test,
             # relations and examples come from here; what is held out of training is held out of these, too
             "train": study.set_file(
-                wildcards.corpus, protocol if study.data.asks_to_tell(protocol) else "original", "nz", "train"
+                wildcards.corpus, protocol if study.data.gives_schema(protocol) else "original", "nz", "train"
             ),
             "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
             "files": [study.paths.file(path) for path in self.files(wildcards)],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
 
-    def tells(self, wildcards: Any) -> bool:
+    def gives_schema(self, wildcards: Any) -> bool:
         """Return whether a system is given the relations of a test set, and not those of training."""
-        return wildcards.testset != INFUSED and self.study.tells(wildcards.trainset, wildcards.testset)
+        return wildcards.testset != INFUSED and self.study.gives_schema(wildcards.trainset, wildcards.testset)
 
     def files(self, wildcards: Any) -> list[str]:
         """Return the stored outputs for one test set."""
@@ -223,16 +223,17 @@ class Systems:
         """Return what decides the answers of a system besides texts and files."""
         settings = self.settings(name)
         settings.pop("predictions", None)  # the files are inputs
-        settings.pop("training", None)  # told in the tables, by a job of its own
+        settings.pop("training", None)  # shown in the tables, by a job of its own
         found = {key: value for key, value in settings.items() if key not in DECIDES_NOTHING}
         if self.kinds[name].name == "endpoint":
             found |= identity(self.study.language_models.section, settings)
-        if self.kinds[name].told and (settings["relations"] is True or settings.get("setting") not in (None, "open")):
+        kind, setting = self.kinds[name], settings.get("setting")
+        if kind.takes_schema and (settings["relations"] is True or setting not in (None, "open")):
             found["described"] = self.described(corpus, trainset)
         return found
 
     def described(self, corpus: str, trainset: str = "original-nz") -> dict[str, str]:
-        """Return relation -> description as systems are told them beside a training set."""
+        """Return relation -> description as systems are given them with a training set."""
         return self.study.data.described(corpus, trainset.rpartition("-")[0])
 
     def json(self, name: str) -> str:

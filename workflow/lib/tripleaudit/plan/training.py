@@ -233,7 +233,7 @@ class Trainings:
         settings = self.settings_of(corpus, name)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
         described = self.study.data.described(corpus, protocol)
-        if described and self.study.can_be_told(name):
+        if described and self.study.takes_schema(name):
             settings["model"] = {"descriptions": described, **settings.get("model", {})}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
         if double:

@@ -79,4 +79,4 @@ def _without(sentences: Iterable[Sentence], held_out: Set[str]) -> list[Sentence
     return [sentence for sentence in sentences if held_out.isdisjoint(_relations(sentence))]
 
 
-UNSEEN_RELATIONS = ProtocolSpec(name=NAME, label="Unseen rel.", order=3.5, build=hold_out, told=True)
+UNSEEN_RELATIONS = ProtocolSpec(name=NAME, label="Unseen rel.", order=3.5, build=hold_out, gives_schema=True)

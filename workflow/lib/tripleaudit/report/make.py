@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write
-from tripleaudit.report import charts, glance, page
+from tripleaudit.report import charts, overview, page
 from tripleaudit.report.browser import MAX_BYTES, browser_data
 from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
@@ -46,8 +46,8 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
         sections.append(one := page.Section(table, made, own, charts.chart(table, links.address), numbers))
         drawn |= {one.id: one.chart} if one.chart else {}
         drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
-    found = glance.matrix(tables)
-    front, findings = glance.in_front(found), glance.findings(tables)
+    found = overview.matrix(tables)
+    front, findings = overview.in_front(found), overview.findings(tables)
     shown = [cell.mark for cells in front.rows.values() for cell in cells.values()] + [text for _, text in findings]
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
@@ -62,7 +62,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             entries=origin.entries,
             command=command(facts, folder / "report.html"),
             front=front,
-            behind=glance.behind(found, front),
+            behind=overview.behind(found, front),
             findings=findings,
             lead=page.LEAD if lead else "",
             looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
@@ -82,12 +82,12 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             address=links.address,
             asset=lambda name: Markup(page.asset(name)),
             compared=compared,
-            on_scale=glance.on_scale,
-            rests_on=glance.rests_on,
+            on_scale=overview.on_scale,
+            rests_on=overview.rests_on,
             script_json=lambda value: Markup(page.script_json(value)),
-            section_id=glance.section_id,
-            sentences_of=glance.sentences_of,
-            title=glance.title,
+            section_id=overview.section_id,
+            sentences_of=overview.sentences_of,
+            title=overview.title,
             unbroken=page.unbroken,
             WIDE=page.WIDE,
             ROOMY=page.ROOMY,

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from tripleaudit.report import charts
 from tripleaudit.report.browser import error_counts
-from tripleaudit.report.glance import section_id, title
+from tripleaudit.report.overview import section_id, title
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.render import escape, to_csv, to_latex, to_markdown
 
@@ -18,7 +18,7 @@ READS = ("report/assets/*",)
 ASSETS = Path(__file__).parent / "assets"
 WIDE = 12  # columns from which a table is printed smaller
 LEAD = "lead"  # the id of the first screen's plot
-ROOMY = 5  # columns up to which a plot stands beside its table
+ROOMY = 5  # columns up to which a plot stands next to its table
 SMALL = 4  # columns of a table that shares its row with another one
 FORMS = {"CSV": to_csv, "Markdown": to_markdown, "LaTeX": to_latex}
 DRAWN = ("type-f1", "cardinality-drop", "gre-scores")  # plots of what the page draws from the table itself
@@ -50,7 +50,7 @@ PLOTS = {
         "not in it.",
     ),
 }
-"""Plot -> the table beside which it stands, and its caption."""
+"""Plot -> the table next to which it stands, and its caption."""
 FILTERS = (
     ("set", "Test set"),
     ("system", "System"),
@@ -64,7 +64,7 @@ FILTERS = (
 
 
 class Plot(NamedTuple):
-    """A plot of the study: Vega-Lite specifications of its panels by their ids, what to see, and beside which table."""
+    """A plot of the study: Vega-Lite specifications of its panels by their ids, what to see, and its table."""
 
     id: str
     charts: dict[str, dict[str, Any]]
@@ -95,7 +95,7 @@ class Section(NamedTuple):
 
     @property
     def drawn(self) -> bool:
-        """Whether a plot stands beside the table."""
+        """Whether a plot stands next to the table."""
         return bool(self.chart or self.plots)
 
     @property

@@ -19,7 +19,7 @@ class Predicted:
         predictions, gold: files of sentences.
         counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
         answers: raw answers of a language model, with its triples.
-        verdicts: what a judge said of these triples (``factualness.json``, beside it ``granularity.json``).
+        verdicts: what a judge said of these triples (``factualness.json``, next to it ``granularity.json``).
     """
 
     corpus: str
@@ -126,7 +126,7 @@ def counted(counts: Path, study: Path) -> Predicted | None:
 
 
 def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
-    """Describe predictions about infused triples, beside the records that they were infused into.
+    """Describe predictions about infused triples, next to the records that they were infused into.
 
     Their path names the run of an extractor; the measurement of a model belongs to the corpus.
     """
@@ -142,7 +142,7 @@ def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
 
 
 def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, beside its predictions.
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to its predictions.
 
     Of several judges of a system the first one's verdicts are taken.
     """

@@ -18,7 +18,7 @@ def compared(table: Table) -> str:
     if not found:
         return ""
     return (
-        f"{counted(len(found), 'reported value')} stand beside the measured ones; half of the absolute differences are "
+        f"{counted(len(found), 'reported value')} stand next to measured ones; half of the absolute differences are "
         f"at most {median(map(abs, found)):.4g}, the greatest difference is {max(found, key=abs):+.4g} (in the table's "
         "unit)."
     )

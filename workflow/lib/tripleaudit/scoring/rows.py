@@ -146,7 +146,7 @@ def score_run(
         return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
     relations = {triple.relation for sentence in right for triple in sentence.triples}
-    if report and report["asked"] < report["of"]:
+    if report and report["queried"] < report["of"]:
         asked = {sentence.id for sentence in guess}
         right = [sentence for sentence in right if sentence.id in asked]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)

@@ -31,8 +31,8 @@ def load_pair(
     Args:
         gold: any corpus format; of stored predictions (``{"text", "predict", "truth"}``) the ``truth``.
         predictions: any corpus format; of stored predictions the ``predict``.
-        format: of the corpus files; ``auto`` to tell it from the content.
-        columns: which column of them is what; of predictions in a form that is told from the content, nothing.
+        format: of the corpus files; ``auto`` to recognise it by its content.
+        columns: which column of them is what; of predictions in a form that is recognised from the content, nothing.
         predicted_columns: which column of the predictions is what, wherever their form shows otherwise.
         predicted_format: of the predictions alone.
         missing: ``empty`` takes sentences without a prediction as without triples, which is warned of.
@@ -123,7 +123,7 @@ def load_side(
 ) -> list[Sentence]:
     """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form.
 
-    Predictions often have another format than the corpus, so theirs is told from the content wherever it shows.
+    Predictions often have another format than the corpus, so theirs is recognised from the content wherever it shows.
     """
     from tripleaudit.corpora.readers import detect_format, read_corpus
 

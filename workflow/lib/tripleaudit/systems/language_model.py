@@ -127,5 +127,5 @@ KIND = SystemKind(
     ),
     problems=problems,
     network=True,
-    told=True,
+    takes_schema=True,
 )

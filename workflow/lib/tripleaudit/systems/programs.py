@@ -208,7 +208,7 @@ COMMAND = SystemKind(
     options=("timeout", "restarts", "relations", "files"),
     files=files_of_command,
     problems=problems_of_command,
-    told=True,
+    takes_schema=True,
 )
 PYTHON = SystemKind(
     name="python",
@@ -218,5 +218,5 @@ PYTHON = SystemKind(
     options=("timeout", "restarts", "relations", "files", "options", "batch_size"),
     files=file_of_class,
     problems=problems_of_class,
-    told=True,
+    takes_schema=True,
 )

@@ -157,5 +157,5 @@ KIND = SystemKind(
     options=("timeout", "restarts", "relations", "headers", "concurrency", "files"),
     problems=problems,
     network=True,
-    told=True,
+    takes_schema=True,
 )

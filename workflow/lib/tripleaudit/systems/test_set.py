@@ -38,12 +38,12 @@ def to_ask(
     test: str | Path,
     train: str | Path,
     job: Mapping[str, Any],
-    tell: bool = False,
+    schema_of_test: bool = False,
 ) -> tuple[Query, int]:
     """Return what a system is asked about a test set, and how many sentences that has; as :func:`predict_system`."""
     gold, seen = load_sentences(test), load_sentences(train)
     sentences = spread([Sentence(each.id, each.text) for each in gold], settings.get("limit"))
-    relations = named_relations(gold if tell else seen, job, only=tell)
+    relations = named_relations(gold if schema_of_test else seen, job, only=schema_of_test)
     return Query(name, settings, sentences, relations, seen, job), len(gold)
 
 
@@ -74,7 +74,7 @@ def predict_system(
     files: SystemFiles,
     job: Mapping[str, Any],
     attempt: int = 0,
-    tell: bool = False,
+    schema_of_test: bool = False,
 ) -> None:
     """Write what a system says of a test set, and a report: counts, times, money, or why it has lost its row.
 
@@ -88,12 +88,12 @@ def predict_system(
         files: read and written.
         job: what decides no result: threads, the section ``generative``, the name of the study.
         attempt: number of this try after tries that failed.
-        tell: the relations that there are are those of the test set, and not those of training.
+        schema_of_test: the relations that there are are those of the test set, and not those of training.
     """
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
     given = {**job, "train": str(files.train), "files": files.files, "server_log": files.server_log}
     given["model"] = next(iter(files.model), None)
-    query, of = to_ask(name, settings, files.test, files.train, given, tell)
+    query, of = to_ask(name, settings, files.test, files.train, given, schema_of_test)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
         answered = ask(SYSTEM_KINDS[kind], query)
@@ -113,6 +113,6 @@ def predict_system(
     facts: dict[str, Any] = {"system": name, "kind": kind, "device": "cpu", "failed": failed, "attempt": attempt}
     write_json(
         files.report,
-        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "asked": len(query.sentences), "of": of},
+        {**facts, "seconds": round(seconds, 3), **counts, **answered.facts, "queried": len(query.sentences), "of": of},
     )
     save_sentences(files.out, answered.sentences)

@@ -40,7 +40,7 @@ def build_table(name: str, inputs: TableInputs) -> Table:
         lead=spec.lead(table, inputs),
         notes=_explained(table, answer),
         order=spec.order,
-        glance=None if spec.glance is None else tuple((one.label, dict(one.of)) for one in spec.glance),
+        overview=None if spec.overview is None else tuple((one.label, dict(one.of)) for one in spec.overview),
     )
 
 

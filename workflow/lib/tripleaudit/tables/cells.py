@@ -12,7 +12,7 @@ from tripleaudit.scoring.bootstrap import Interval
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One measured value in the unit that is shown, and what stands beside it.
+    """One measured value in the unit that is shown, and what stands next to it.
 
     Attributes:
         value: the measured number (the mean over seeds), ``None`` for a gap.
@@ -119,7 +119,7 @@ class Table:
         lead: one or two sentences of it for the report's first screen; empty for a table that is not among the first.
         order: place on the report's page.
         warnings: what a reader must know before any number of the study.
-        glance: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
+        overview: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Table:
     answer: str = ""
     lead: str = ""
     order: float = float("inf")
-    glance: Sequence[tuple[str, Mapping[str, str]]] | None = ()
+    overview: Sequence[tuple[str, Mapping[str, str]]] | None = ()
     warnings: Sequence[str] = ()
 
     def __post_init__(self) -> None:

@@ -112,7 +112,7 @@ def pairs_of(
         cells: of several about one system and condition, the first counts.
         first, second: what they are of, as ``{"stratum": "unseen"}``; without noising unless a condition says so.
         inputs: the counts behind the cells; a system is named with its corpus where the study has several.
-        floors: whether the best trivial baseline, never trained with noising, stands beside each value.
+        floors: whether the best trivial baseline, never trained with noising, stands next to each value.
     """
     known = [cell for cell in cells if cell.of and cell.value is not None]
     systems = dict.fromkeys((cell.of["corpus"], cell.of["extractor"]) for cell in known)
@@ -211,7 +211,7 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         "unsettled": f"No conclusion for {names}: there were too few evaluations to know whether training was still "
         f"rising ({UNSETTLED}){values}; it takes {FEWEST} in each training.",
         "unequal": f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples "
-        f"({UNEQUAL}), so that the difference{values} is one of budget too; it takes two trainings of as many epochs.",
+        f"({UNEQUAL}), so the difference{values} may come from that alone; it takes two trainings of as many epochs.",
         "tie": f"For {names}, no difference is shown between {what} {first} and {second}"
         f"{_tie(pairs[0]) if one else '; it takes more test sentences, or more seeds'}.",
     }[doubt]

@@ -144,7 +144,7 @@ def is_extractor(name: str) -> bool:
 
 
 def extracts(name: str) -> bool:
-    """Whether a name of the scores file is an extractor alone, or a baseline that stands beside extractors."""
+    """Whether a name of the scores file is an extractor alone, or a baseline that stands next to extractors."""
     return is_extractor(name) or (name in BASELINES and not BASELINES[name].classifier)
 
 
@@ -170,9 +170,9 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
     for fact in facts:
         corpus, protocol = fact["keys"]["corpus"], fact["keys"]["protocol"]
         where = f"{fact['system']} ({labels.corpus(corpus)}, {labels.protocol(protocol)})"
-        if fact["asked"] < fact["of"]:
+        if fact["queried"] < fact["of"]:
             found.append(
-                f"{where} was queried about {fact['asked']} of {fact['of']} sentences; its scores are about these "
+                f"{where} was queried about {fact['queried']} of {fact['of']} sentences; its scores are about these "
                 "alone and are not compared with other rows."
             )
         if fact["failed"]:
@@ -197,7 +197,7 @@ def mark_notes(shown: str) -> list[str]:
     """Return the notes that explain the marks of trainings in what is shown."""
     said = {
         UNEQUAL: "the trainings without and with zero-triple sentences saw unequal numbers of sentences with triples, "
-        "so their difference is one of budget too.",
+        "so that their difference may come from that alone.",
         UNFINISHED: f"the training was still rising when it ended: over its last half validation F1 rose by more than "
         f"{100 * RISE:g} points in each tenth of it, or may have (slope plus one standard error), or twice the epochs "
         f"gained {100 * MARGIN:g} or more. Such values say how fast a system learns, not how far it comes.",

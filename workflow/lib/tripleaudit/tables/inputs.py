@@ -138,7 +138,7 @@ class ScoreIndex:
         return self._of(rate, counted, run, names or "zero", PRIMARY, "false_triples")
 
     def elsewhere(self, cells: Iterable[Cell], **elsewhere: str) -> list[Cell]:
-        """Return the F1 of the systems of some cells, and of baselines beside them, under another condition."""
+        """Return the F1 of the systems of some cells, and of baselines next to them, under another condition."""
         found: dict[RunKey, str] = {}
         for cell in cells:
             run = run_of(cell.of)._replace(**elsewhere)

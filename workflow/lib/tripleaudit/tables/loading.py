@@ -46,7 +46,7 @@ def load_inputs(
         if not all(isinstance(fact, dict) for fact in facts):
             raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
     index = ScoreIndex(read_scores(list(scores)), counts)
-    index.partial = {fact["system"] for fact in facts if "system" in fact and fact["asked"] < fact["of"]}
+    index.partial = {fact["system"] for fact in facts if "system" in fact and fact["queried"] < fact["of"]}
     index.marks = marks_of(facts)
     return TableInputs(
         scores=index,

@@ -1,6 +1,6 @@
 """Panels of plots as Vega-Lite specifications: what several plots share, and how a plot becomes a picture on paper.
 
-The report's page draws the same specifications in its own colours, one panel beside the other.
+The report's page draws the same specifications in its own colours, one panel next to the other.
 """
 
 import math
@@ -13,7 +13,7 @@ from tripleaudit.tables.render.escape import clean
 # Okabe and Ito's palette without yellow, which is too pale for lines on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 CLIP = re.compile(r"\bclip\d+\b")  # ids that are counted on from one drawing to the next
-FAINT = "#8a8f96"  # of what is beside the point, on white and on black
+FAINT = "#8a8f96"  # of what matters less, on white and on black
 PAPER = {
     "background": "white",
     "font": "sans-serif",

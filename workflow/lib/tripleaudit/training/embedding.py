@@ -56,8 +56,8 @@ class EmbeddingRows(nn.Module):
             return F.embedding(self.places[ids], self.weight, self.padding)
         except IndexError as error:
             raise IndexError(
-                "the encoder was given a token that no training sentence has; expected the extractor's `read_beside` "
-                "to name what it reads besides the text"
+                "the encoder was given a token that no training sentence has; expected its extractor's "
+                "`extra_token_ids` to name what it reads besides the text"
             ) from error
 
     def admit(self, ids: Tensor, optimizer: torch.optim.Optimizer) -> None:
@@ -134,7 +134,7 @@ def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: Train
     ids = [torch.from_numpy(example.alignment.input_ids) for example in dataset.examples]
     if dataset.noise is not None:
         ids += [torch.from_numpy(each.input_ids) for each in model.aligner.align(dataset.noise.words)]
-    rows = EmbeddingRows(model.encoder, torch.cat([*ids, model.read_beside().flatten()]))
+    rows = EmbeddingRows(model.encoder, torch.cat([*ids, model.extra_token_ids().flatten()]))
     logger.info("%d of %d rows of the embedding table can occur and are trained", len(rows.ids), len(rows.places))
     return rows
 

@@ -59,7 +59,7 @@ def predict_files(
     folder: Path,
     files: Sequence[tuple[Path, Path]],
     batch_size: int = 32,
-    tell: bool = False,
+    schema_of_test: bool = False,
 ) -> None:
     """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
 
@@ -71,15 +71,15 @@ def predict_files(
         folder: of the model, for the sidecar.
         files: test sets, and where the predictions of each go.
         batch_size: sentences at a time.
-        tell: ask for the relations of the sets' triples, and no others (:meth:`Extractor.tell`).
+        schema_of_test: ask for the relations of the sets' triples, and no others (:meth:`Extractor.set_schema`).
 
     Raises:
         UserError: a file cannot be read.
     """
     start = time.monotonic()
     sets = [load_sentences(path) for path, _ in files]
-    if tell:
-        model.tell(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
+    if schema_of_test:
+        model.set_schema(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
     for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
     results = predict_sets(model, sets, batch_size)
@@ -90,7 +90,7 @@ def predict_files(
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},
-            settings={"batch_size": batch_size, **({"told": model.config.relations} if tell else {})},
+            settings={"batch_size": batch_size, **({"schema": model.config.relations} if schema_of_test else {})},
             seed=None,
             device=str(model.device),
             seconds=seconds,

@@ -1,4 +1,4 @@
-"""One training from files to a saved extractor, with history and provenance beside it."""
+"""One training from files to a saved extractor, with history and provenance next to it."""
 
 import contextlib
 import importlib

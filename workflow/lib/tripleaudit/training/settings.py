@@ -135,7 +135,7 @@ class TrainingSettings(Section):
             yield "learning_rate_points: the schedule 'steps' needs them; expected [[epoch, factor], …]"
 
     def idle(self) -> Iterator[tuple[str, str]]:
-        """Yield the key of each setting that nothing reads beside the others, and what would read it."""
+        """Yield the key of each setting that nothing reads among the others, and what would read it."""
         for key, schedule in (("learning_rate_points", "steps"), ("restart_epochs", "cosine_restarts")):
             if schedule not in (self.schedule, self.head_schedule):
                 yield key, f"schedule: {schedule}"

@@ -28,7 +28,7 @@ def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[
     Args:
         name: a key of ``ROWS_ALONE``, or ``none``.
         folder: of the model; its last parts name the run.
-        settings: shown beside the run.
+        settings: shown next to the run.
 
     Raises:
         UserError: the tracker opens no run.

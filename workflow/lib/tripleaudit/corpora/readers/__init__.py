@@ -2,7 +2,7 @@
 
 A reader module has ``read(path, **options)`` that yields :class:`~tripleaudit.corpora.corpus.RawSentence` objects and
 raises :class:`~tripleaudit.errors.UserError` with file and line or item, and its descriptor, which also says how a file
-of the format is told from others. A new format is one module.
+of the format is distinguished from others. A new format is one module.
 """
 
 import filecmp
@@ -55,7 +55,7 @@ def detect_format(path: str | Path) -> str:
         return fits[0]
     if not is_parquet(probe.path):
         first_character(probe.path)  # a folder that is no data set says so
-    raise UserError(f"{path}: the format cannot be told from the content{_advice(probe.row, probe.line)}")
+    raise UserError(f"{path}: the format cannot be recognised from the content{_advice(probe.row, probe.line)}")
 
 
 def _detects(format: CorpusFormat, probe: Probe) -> bool:
@@ -137,7 +137,7 @@ def read_corpus(
         path: a file (``.gz`` too), a folder for some formats (``folder#test`` names a split of a data set), or several
             of them, read one after the other; ``resources/demo/test.jsonl`` and others that ship from any folder; or
             what a caller of Python gave.
-        format: a key of :data:`FORMATS`, or ``auto`` to tell it from the content.
+        format: a key of :data:`FORMATS`, or ``auto`` to recognise it by its content.
         occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
             ``first``.

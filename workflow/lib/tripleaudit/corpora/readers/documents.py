@@ -202,7 +202,7 @@ def guess_order(path: str | Path) -> str:
     if 2 * len(seconds) < len(thirds) or 3 * in_text > count:
         return "sro"
     raise UserError(
-        f"{path}: the order of the triples cannot be told from the content; name format genres (subject, object, "
+        f"{path}: the order of the triples cannot be recognised from the content; name format genres (subject, object, "
         "relation) or genres-processed (subject, relation, object)"
     )
 

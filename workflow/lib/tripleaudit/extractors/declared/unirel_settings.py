@@ -27,4 +27,4 @@ class UniRelSettings(ExtractorSettings):
     """Probability above which a cell is a link."""
     descriptions: dict[str, str] | None = None
     """Words that stand for a relation in the input, by name; others are called by their plain name. Relations that a
-    trained model is to be told later may be among them."""
+    trained model is to be given later may be among them."""

@@ -83,5 +83,5 @@ SPEC = TableSpec(
     possible=lambda study: bool(study.classifiers),
     question="On which words does the zero-cardinality classifier depend?",
     answer=answer,
-    glance=None,
+    overview=None,
 )

@@ -65,7 +65,7 @@ def co_occurrence(inputs: TableInputs) -> Table:
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say of each system what names tempt it to, beside sentences without a known one and the lookup.
+    """Say of each system what names tempt it to, and of sentences without a known one and the lookup.
 
     Where few sentences hold a pair seen in training, those with two names that relations join count with them.
     """
@@ -81,11 +81,11 @@ def answer(table: Table, inputs: TableInputs) -> str:
         lookup = inputs.scores.false_triples(
             run._replace(extractor=LOOKUP, training="nz"), seen.of["stratum"], seen.digits
         )
-        beside = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
+        looked_up = "" if lookup.value is None else f" (looking pairs up: {lookup.shown})"
         those, others = (f"{cell.shown} {cell.interval}".rstrip() for cell in (seen, none))
         found.append(
-            f"{row.label} ({row.group}) says {those} false triples for 100 that hold {held}{beside} and {others} for "
-            "100 without a known name"
+            f"{row.label} ({row.group}) says {those} false triples for 100 that hold {held}{looked_up} and {others} "
+            "for 100 without a known name"
         )
     if not table.rows:
         return NOT_MEASURED
@@ -101,5 +101,5 @@ CO_OCCURRENCE = TableSpec(
     possible=lambda study: study.compared and "wz" in study.settings,
     question="Are triples invented where two known names meet and no relation holds?",
     answer=answer,
-    glance=None,
+    overview=None,
 )

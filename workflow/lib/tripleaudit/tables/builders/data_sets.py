@@ -36,7 +36,7 @@ AUGMENTED, ORIGINAL = "augmented", "Original"
 Audit = dict[str, Any]
 Quantity = tuple[str, Callable[..., float | None], str, tuple[int, str, str] | None]
 """A row: its label; its number of an audit; the stratum of test sentences that it is about, empty for other sentences;
-number of the paper's table, metric and variant beside which it stands."""
+number of the paper's table, metric and variant next to which it stands."""
 
 
 def triple_types(inputs: TableInputs) -> Table:
@@ -266,5 +266,5 @@ AUGMENTED_EXAMPLE = about_data(
     possible=lambda study: bool(study.corpora) and AUGMENTED in study.protocols,
     question="What does a test sentence look like where its names are replaced?",
     answer=answer_example,
-    glance=None,
+    overview=None,
 )

@@ -1,4 +1,4 @@
-"""``efficiency``: what each system takes for the test set of the original split, beside its F1 there."""
+"""``efficiency``: what each system takes for the test set of the original split, and its F1 there."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -58,7 +58,7 @@ def efficiency(inputs: TableInputs) -> Table:
     zero = any(run.testing == "wz" for _, run, _ in found)
     where = "with zero-triple sentences" if zero else "of sentences with triples"
     return inputs.table(
-        "What each system takes for the sentences of the original test set, beside its F1 (%).",
+        "What each system takes for the sentences of the original test set, and its F1 (%).",
         COLUMNS,
         rows,
         ("System", "Corpus"),

@@ -144,7 +144,7 @@ def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
 
 
 def needle_criteria(inputs: TableInputs) -> Table:
-    """Build from the scores of the criteria; types of the paper stand beside its values."""
+    """Build from the scores of the criteria; types of the paper stand next to its values."""
     runs, rows = runs_of(inputs, "needles"), []
     measured = [one for run in runs for one in inputs.scores.measured(run)]
     criteria = list(dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate"))
@@ -307,7 +307,7 @@ MINEA = about_needles(
     build=minea,
     question="How many entities of a document does a model find, measured by needles put into it?",
     answer=lambda table, inputs: shares(_overall(table), "needles"),
-    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
+    overview=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )
 NEEDLE_CRITERIA = about_needles(
     name="needle-criteria",
@@ -315,7 +315,7 @@ NEEDLE_CRITERIA = about_needles(
     build=needle_criteria,
     question="How much does the rule for “found” decide about the result?",
     answer=answer_criteria,
-    glance=None,
+    overview=None,
 )
 NEEDLE_EXAMPLE = about_needles(
     name="needle-example",
@@ -323,7 +323,7 @@ NEEDLE_EXAMPLE = about_needles(
     build=needle_example,
     question="What does a needle look like, and what was made of it?",
     answer=answer_needle_example,
-    glance=None,
+    overview=None,
 )
 LLM_COMPARISON = about_needles(
     name="llm-comparison",
@@ -331,5 +331,5 @@ LLM_COMPARISON = about_needles(
     build=llm_comparison,
     question="How do language models compare with one another?",
     answer=answer_comparison,
-    glance=None,
+    overview=None,
 )

@@ -99,5 +99,5 @@ TRIPLE_NEEDLES = TableSpec(
     question="How many of the triples that were put into texts are found?",
     answer=answer_triple_needles,
     lead=lead,
-    glance=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
+    overview=(Headline("MINEA", {"stratum": "all", "metric": "minea"}),),
 )

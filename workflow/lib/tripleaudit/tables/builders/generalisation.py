@@ -127,7 +127,7 @@ REARRANGED = TableSpec(
     possible=lambda study: study.compared and "rearranged-nz" in study.trainsets,
     question="What is left of the scores when the split is rearranged to hold more unseen triples?",
     answer=answer_rearranged,
-    glance=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
+    overview=(Headline("F1", {"protocol": "rearranged", "metric": "f1", "stratum": "all"}),),
 )
 SIFTED = TableSpec(
     name="sifted",
@@ -136,7 +136,7 @@ SIFTED = TableSpec(
     possible=lambda study: study.compared and any(name.startswith("sift-") for name in study.trainsets),
     question="What is left of the scores when test triples that overlap with training are sifted out?",
     answer=answer_sifted,
-    glance=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
+    overview=(Headline("F1", {"protocol": "sift-*", "metric": "f1", "stratum": "all"}),),
 )
 AUGMENTED = TableSpec(
     name="augmented",
@@ -145,5 +145,5 @@ AUGMENTED = TableSpec(
     possible=lambda study: study.compared and "augmented" in study.protocols,
     question="What is left of the scores when entities of the test set are replaced by new ones?",
     answer=answer_augmented,
-    glance=(Headline("other names", {"metric": "f1"}),),
+    overview=(Headline("other names", {"metric": "f1"}),),
 )

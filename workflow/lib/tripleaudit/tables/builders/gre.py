@@ -1,4 +1,4 @@
-"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values beside measured ones.
+"""The tables of GenRES (tables 1 to 4): systems as rows, ground truth first, reported values next to measured ones.
 
 The protocol of a GREScore row is ``gre-LEVEL-SETTING`` and its matching the mode of scoring (``default`` or
 ``official``); the corpus is the data set and the extractor the system.
@@ -309,7 +309,7 @@ LEVELS = tuple(
         possible=lambda study, level=level: level in study.gre_levels,
         question=f"What do generative extractors deliver from {texts}?",
         answer=lambda table, inputs: _leaders(table, inputs, SCORES),
-        glance=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
+        overview=tuple(Headline(name, {"metric": name.lower()}) for name in ("TS", "FS", "CS")),
     )
     for order, level, texts in (
         (20, "sentence", "single sentences"),
@@ -325,5 +325,5 @@ HARD_MATCHING = TableSpec(
     possible=lambda study: bool(study.gre_levels),
     question="What does a given schema change, if triples must match the gold exactly?",
     answer=answer_hard_matching,
-    glance=(Headline("F1", {"metric": "f1"}),),
+    overview=(Headline("F1", {"metric": "f1"}),),
 )

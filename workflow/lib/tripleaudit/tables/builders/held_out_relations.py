@@ -22,7 +22,7 @@ def unseen_relations(inputs: TableInputs) -> Table:
         rows,
         prf_columns(),
         "Training and validation sentences with a held-out relation are left out; gold are the held-out triples of the "
-        "test sentences that have any. Systems are told the held-out relations and no others, by name or, where the "
+        "test sentences that have any. Systems are given the held-out relations and no others, by name or, where the "
         "study describes them, by description.",
         "Cannot name them: relations are weights of the trained system, so that it scores 0 by construction; it was "
         "not run." * (len(named) < len(rows)),
@@ -41,7 +41,7 @@ def _of_who_cannot(row: ScoreRow, column: ScoreColumn, cell: Cell) -> Cell:
 
 def _can_name(extractor: str) -> bool:
     """Whether a system reads relations: not an extractor with weights for each, nor a baseline."""
-    return extractor not in BASELINES and (extractor not in EXTRACTORS or EXTRACTORS[extractor].told)
+    return extractor not in BASELINES and (extractor not in EXTRACTORS or EXTRACTORS[extractor].takes_schema)
 
 
 def _rows(inputs: TableInputs) -> list[ScoreRow]:
@@ -76,5 +76,5 @@ UNSEEN_RELATIONS_TABLE = TableSpec(
     possible=lambda study: study.compared and NAME in study.protocols,
     question="Who extracts relations that training did not have?",
     answer=answer_unseen_relations,
-    glance=(Headline("Unseen relations", {"column": "F1"}),),
+    overview=(Headline("Unseen relations", {"column": "F1"}),),
 )

@@ -1,4 +1,4 @@
-"""``completion``: what language models name of the hidden half of test sentences, beside the same with other names."""
+"""``completion``: what language models name of the hidden half of test sentences, and of the same with other names."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -74,7 +74,7 @@ def completion(inputs: TableInputs) -> Table:
         "which both names are others and one is hidden, too. Nobody has memorised these, so the difference is the "
         "evidence, in percentage points with the 95 % bootstrap interval over sentences; p: of the paired "
         "randomisation test, Holm-corrected over the rows.",
-        f"{KNOWN}: the same triples completed by what most training sentences have beside the shown entity and "
+        f"{KNOWN}: the same triples completed by what most training sentences have with the shown entity and "
         "the gold relation.",
         *(_left_out(*each) for each in probed),
         *_failed(inputs),
@@ -125,5 +125,5 @@ COMPLETION = TableSpec(
     possible=lambda study: bool(study.systems.probe.runs),
     question="Does a language model name what stands in the half of a test sentence that it is not shown?",
     answer=answer_completion,
-    glance=None,
+    overview=None,
 )

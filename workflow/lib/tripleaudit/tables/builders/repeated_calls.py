@@ -174,7 +174,7 @@ LOST_IN_THE_MIDDLE = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("models") and study.config["needles"].get("parts")),
     question="Does a model lose what stands in the middle of a document?",
     answer=answer_middle,
-    glance=None,
+    overview=None,
 )
 ITERATIONS = TableSpec(
     name="iterations",
@@ -184,5 +184,5 @@ ITERATIONS = TableSpec(
     possible=lambda study: bool(study.config["needles"].get("models")),
     question="What do follow-up calls add?",
     answer=answer_iterations,
-    glance=None,
+    overview=None,
 )

@@ -75,7 +75,7 @@ def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableIn
 
 
 def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> Iterable[str]:
-    """Say what the systems find of the triples that looking up cannot know, beside what looking up finds."""
+    """Say what the systems find of the triples that looking up cannot know, and what looking up finds."""
     for stratum in strata:
         here = {"stratum": stratum}
         pairs = pairs_of(cells, here, here, inputs=inputs)
@@ -109,5 +109,5 @@ TYPE_F1 = TableSpec(
     question="Does an extractor generalise, or does it recall triples that it was trained on?",
     answer=answer_types,
     lead=lead_types,
-    glance=(Headline("all triples", {"stratum": "all"}), Headline("unseen ones", {"stratum": "unseen"})),
+    overview=(Headline("all triples", {"stratum": "all"}), Headline("unseen ones", {"stratum": "unseen"})),
 )

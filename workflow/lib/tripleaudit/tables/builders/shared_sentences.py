@@ -69,5 +69,5 @@ LEAKAGE = TableSpec(
     possible=lambda study: bool(study.corpora),
     question="What do the splits share, and was anything left out when they were read?",
     answer=answer,
-    glance=None,
+    overview=None,
 )

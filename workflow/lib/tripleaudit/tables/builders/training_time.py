@@ -105,5 +105,5 @@ TRAINING_TIME = TableSpec(
     possible=lambda study: bool(study.extractors),
     question="How long does a training take, with and without zero-triple sentences?",
     answer=answer_training_time,
-    glance=(Headline("minutes", {"column": "NZ"}),),
+    overview=(Headline("minutes", {"column": "NZ"}),),
 )

@@ -169,8 +169,8 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
         return f"Too few cases for a conclusion: {name} was tested on {cell.cases} sentences, and it takes {FEW}."
     if not cell.value:
         return f"No classifier lets a sentence with triples through: F1 is 0 ({name}); it takes more epochs."
-    beside = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
-    trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in beside)
+    rows = [one for one in cells["f1"] if one.of["corpus"] == cell.of["corpus"] and one.of["extractor"] in BASELINES]
+    trivial, floor = best((labels.extractor(one.of["extractor"]), one) for one in rows)
     if Floor(trivial, floor).holds(cell):
         return (
             f"No classifier is better than none at all: the best F1 on the class “has triples” is {cell.shown} % "
@@ -180,7 +180,7 @@ def answer_zcc(table: Table, inputs: TableInputs) -> str:
     lost = "".join(f"; it lets {recall} % of the sentences with triples through" for recall in recalls[:1])
     lowest = f", the lowest {number(min(one.value for one in found), 1)} %" if len(found) > 1 else ""
     against = f", against {floor.shown} % of the baseline “{trivial}”" if floor.value is not None else ""
-    unmeasured = "" if against else "No trivial baseline was measured beside it."
+    unmeasured = "" if against else "No trivial baseline was measured with it."
     best_of = f"The best F1 on the class “has triples” is {cell.shown} % ({name}){against}{lowest}{lost}."
     return sentences(best_of, doubt_of_training([cell], "its training"), unmeasured)
 
@@ -248,7 +248,7 @@ ZCC = TableSpec(
     possible=lambda study: bool(study.classifiers),
     question="Can a classifier tell the sentences that have triples from those that have none?",
     answer=answer_zcc,
-    glance=(Headline("F1", {"metric": "f1"}),),
+    overview=(Headline("F1", {"metric": "f1"}),),
 )
 
 
@@ -260,5 +260,5 @@ TWO_STEP = TableSpec(
     question="Does a classifier before the extractor beat training it with zero-triple sentences?",
     answer=answer_two_step,
     lead=lead_two_step,
-    glance=(Headline("classifier first", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
+    overview=(Headline("classifier first", {"metric": "f1", "column": "F1"}), Headline("gain", {"column": CHANGE})),
 )

@@ -149,7 +149,7 @@ END_TO_END = TableSpec(
     question="Does an extractor know when there is nothing to extract?",
     answer=answer_end_to_end,
     lead=lead_end_to_end,
-    glance=tuple(
+    overview=tuple(
         Headline(f"trained {TRAINED[setting]}", {"training": setting, "testing": "wz", "metric": "f1"})
         for setting in labels.SETTINGS
     ),

@@ -32,7 +32,8 @@ def draw(inputs: TableInputs) -> panels.Spec:
 
 def _point(inputs: TableInputs, name: str, run: RunKey, records: list[dict[str, Any]]) -> dict[str, Any]:
     cell = inputs.scores.cell(run, "f1", matching=inputs.matching)
-    parts = [f" ({one['asked']} of {one['of']} sentences)" for one in records if one.get("asked", 0) < one.get("of", 0)]
+    few = [one for one in records if one.get("queried", 0) < one.get("of", 0)]
+    parts = [f" ({one['queried']} of {one['of']} sentences)" for one in few]
     name += "".join(parts[:1]) + cell.mark
     costs = {cost: per_thousand(records, cost) for cost in COSTS}
     return {"row": name, "stored": is_stored(records), **costs} | (

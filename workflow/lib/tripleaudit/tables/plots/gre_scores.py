@@ -18,7 +18,7 @@ NAMES = ["measured", "reported in the paper"]
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
-    """Draw every system's scores in percent with their intervals, and beside them what the paper prints."""
+    """Draw every system's scores in percent with their intervals, and next to them what the paper prints."""
     runs = sorted(gre.runs_of(inputs), key=gre.system_order)
     corpora = labels.ordered((run.corpus for run in runs), tuple(gre.DATASETS))
     mode, drawn = gre.mode_of(inputs, runs), []

@@ -9,7 +9,7 @@ from tripleaudit.tables.render.lines import lines_of
 
 PAPER = "paper"
 LONG = 40  # characters from which a column of words is broken into lines
-BODY = 45  # lines of a table's body on one page, beside caption and notes
+BODY = 45  # lines of a table's body on one page, without caption and notes
 NOTES = 130  # characters of notes that take the room of one line of the body
 
 

@@ -1,4 +1,4 @@
-"""The rooms of the package: every import points down, no two modules import each other, light rooms need no torch."""
+"""Layers of packages: every import points down, no two modules import each other, light packages need no torch."""
 
 import ast
 import itertools
@@ -12,7 +12,7 @@ import pytest
 from tripleaudit.shipped import PACKAGE
 
 # from the bottom to the top; what stands in one line may use its neighbours, but no circle of modules
-FLOORS = (
+LAYERS = (
     "errors shipped randomness __init__",
     "machine",
     "arguments files yaml_files fields provenance",
@@ -68,29 +68,29 @@ IMPORTS = {module: imports_of(module) for module in MODULES}
 INSIDE = {module: {name for name in names if name in MODULES} for module, names in IMPORTS.items()}
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     return module.split(".")[1] if "." in module else "__init__"
 
 
-def test_every_room_has_its_floor():
-    assert {room_of(module) for module in MODULES} <= {room for floor in FLOORS for room in floor.split()}
+def test_every_package_has_its_layer():
+    assert {package_of(module) for module in MODULES} <= {package for layer in LAYERS for package in layer.split()}
 
 
 def test_no_import_points_up():
-    floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms.split()}
+    layer = {package: number for number, packages in enumerate(LAYERS) for package in packages.split()}
     up = [
         f"{module} -> {name}"
         for module, names in INSIDE.items()
         for name in names
-        if floor[room_of(name)] > floor[room_of(module)]
+        if layer[package_of(name)] > layer[package_of(module)]
     ]
     assert not up
 
 
-def test_no_two_rooms_of_one_floor_use_each_other():
+def test_no_two_packages_of_one_layer_use_each_other():
     used = defaultdict(set)
     for module, names in INSIDE.items():
-        used[room_of(module)] |= {room_of(name) for name in names}
+        used[package_of(module)] |= {package_of(name) for name in names}
     both = [pair for pair in itertools.combinations(sorted(used), 2) if pair[1] in used[pair[0]] & set(used)]
     assert not [(a, b) for a, b in both if a in used[b]]
 
@@ -106,9 +106,9 @@ def test_snakemake_is_never_imported():
     assert not [module for module, names in IMPORTS.items() if {name.split(".")[0] for name in names} & {"snakemake"}]
 
 
-@pytest.mark.parametrize("room", (*LIGHT, "exchange"))
-def test_a_light_room_is_imported_without_heavy_packages(room):
-    modules = [module for module in MODULES if room_of(module) == room]
+@pytest.mark.parametrize("package", (*LIGHT, "exchange"))
+def test_a_light_package_is_imported_without_heavy_packages(package):
+    modules = [module for module in MODULES if package_of(module) == package]
     code = (
         f"import sys, importlib\nfor module in {modules!r}: importlib.import_module(module)\n"
         f"found = {set(HEAVY)!r} & set(sys.modules)\nassert not found, found"
@@ -119,7 +119,7 @@ def test_a_light_room_is_imported_without_heavy_packages(room):
 
 def test_file_names_recur_for_a_reason_only():
     """A command and a section of a study are called like the module that does the work; other names stand once."""
-    rooms = ("commands", "plan")
-    names = Counter(path.stem for module, path in MODULES.items() if room_of(module) not in rooms)
+    packages = ("commands", "plan")
+    names = Counter(path.stem for module, path in MODULES.items() if package_of(module) not in packages)
     recurring = {name for name, times in names.items() if times > 1} - {"__init__"}
     assert recurring <= {"registry"}, sorted(recurring)  # of extractors by name, and of sources

@@ -1,4 +1,4 @@
-"""The study at a glance: what it found in a few sentences, and a matrix of systems and questions.
+"""Overview of the study: what it found in a few sentences, and a matrix of systems and questions.
 
 Rows and columns are found in the tables: every cell that says what it is of names its system, and a table's descriptor
 says what of it stands here (:class:`tripleaudit.descriptors.Headline`). A new table needs nothing else to appear. F1
@@ -94,10 +94,10 @@ def matrix(tables: Iterable[Table]) -> Matrix:
             for cell, column in zip(row.cells, table.columns, strict=True)
             if cell.of and cell.value is not None and cell.of["extractor"] not in NO_SYSTEMS
         ]
-        if table.glance is None or not named:
+        if table.overview is None or not named:
             continue
         first = named[0][1].label
-        for label, of in table.glance or [(first, {"column": first})]:
+        for label, of in table.overview or [(first, {"column": first})]:
             for cell, column in named:
                 if _fits(of, cell, column):
                     head, row = (table.name, label), found.rows.setdefault(system_of(cell), {})
