@@ -90,7 +90,7 @@ def measure(name: str, sentences: Sequence[Sentence], values: Mapping[str, Any])
         "corpus": name,
         "batch": settings.batch_size,
         "rows": len(run.rows.ids),
-        "of": len(run.rows.places),
+        "of": len(run.rows.positions),
         "milliseconds": round(1000 * statistics.median(seconds[some]), 1),
         "whole_milliseconds": round(1000 * statistics.median(seconds[all_]), 1),
         "ratio": round(statistics.median(ratios), 3),

@@ -225,7 +225,7 @@ def ceiling(
         oracle: (batch, number of relations) -> (rows [n, 6], scores [n]). It builds the extractor's perfect scores
             from ``batch["triples"]`` with the extractor's own target functions, and calls the extractor's own decoding
             function. ``batch`` is what ``pad_batch`` gives, with ``triples`` [n, 6].
-        sentences: triples without a place in the text do not count.
+        sentences: triples without a position in the text do not count.
         aligner: of the extractor's layout; nothing is truncated below the aligner's limit.
         occurrence: as the extractor's config has it. With ``all``, gold is the set of all occurrence pairs.
     """

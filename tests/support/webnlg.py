@@ -8,7 +8,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 
 
 def find_entity(text: str, entity: str) -> Span:
-    """Return the first whitespace-delimited occurrence, or the entity without a place."""
+    """Return the first whitespace-delimited occurrence, or the entity without a position."""
     match = re.search(rf"(?<!\S){re.escape(entity)}(?!\S)", text)
     return Span(match.start(), match.end(), entity) if match else Span(None, None, entity)
 

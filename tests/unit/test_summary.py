@@ -4,7 +4,7 @@ from tripleaudit.llm.ledger import Ledger
 from tripleaudit.summary import RunSummary
 
 
-def test_jobs_money_and_places(tmp_path, monkeypatch):
+def test_jobs_money_and_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results" / "s"
     (folder / "tables").mkdir(parents=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tripleaudit.arguments import Real, Whole, check_folder, check_places
+from tripleaudit.arguments import Real, Whole, check_folder, check_paths
 from tripleaudit.cli import build_parser, main
 from tripleaudit.commands.train import OWN
 from tripleaudit.errors import UserError
@@ -67,21 +67,21 @@ def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixt
         assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
         assert "would be written over (--out)" in capsys.readouterr().err
     assert source.read_bytes() == before
-    check_places({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
+    check_paths({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
 
 
-def test_a_name_with_an_equals_sign_is_a_place_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_with_an_equals_sign_is_a_path_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("1", "a=1"):
         Path(folder).mkdir()
         Path(folder, "x").touch()
-    check_places({"out": "1/x", "source": "a=1/x"})
+    check_paths({"out": "1/x", "source": "a=1/x"})
     for read in ("a=1/x", ["kind=a=1/x"]):
         with pytest.raises(UserError, match=r"a=1/x: this file would be written over \(--out\)"):
-            check_places({"out": "a=1/x", "file": read})
-    check_places({"out": "a=1/new", "report": "b=1/new", "out_train": "", "out_valid": ""})
+            check_paths({"out": "a=1/x", "file": read})
+    check_paths({"out": "a=1/new", "report": "b=1/new", "out_train": "", "out_valid": ""})
     with pytest.raises(UserError, match="new: this file would be written over"):
-        check_places({"out": "new", "report": "./new"})
+        check_paths({"out": "new", "report": "./new"})
 
 
 def test_a_filled_folder_needs_force(tmp_path: Path) -> None:

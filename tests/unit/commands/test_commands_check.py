@@ -82,7 +82,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture, name: str) -> None:
+def test_a_fault_is_found_with_its_position(tmp_path: Path, capsys: pytest.CaptureFixture, name: str) -> None:
     rows, count, shown = FAULTS[name]
     finding = found(check(capsys, write(tmp_path / "a.jsonl", rows)))[name]
     assert finding["count"] == count

@@ -49,13 +49,13 @@ def test_triple_list_in_json_lines_and_compressed(write, tmp_path):
     assert read_corpus(tmp_path / "a.jsonl.gz").sentences == expected
 
 
-def test_every_occurrence_pairs_all_places_and_stays_one_triple(write):
+def test_every_occurrence_pairs_all_positions_and_stays_one_triple(write):
     corpus = read_corpus(write("a.json", [ROME]), occurrence="all")
     assert located(corpus.sentences[0]) == [(0, "Rome", "in", 7, "Italy"), (19, "Rome", "in", 7, "Italy")]
     assert (corpus.report.triples, corpus.report.spans, corpus.report.duplicates) == (1, 2, 1)
 
 
-def test_an_entity_that_is_not_in_the_text_is_kept_without_a_place(write):
+def test_an_entity_that_is_not_in_the_text_is_kept_without_a_position(write):
     item = {"text": "He flew to Cancun .", "triple_list": [["Cancún", "in", "Mexico"]]}
     corpus = read_corpus(write("a.json", [item]))
     assert corpus.sentences[0].triples == (Triple(Span(None, None, "Cancún"), "in", Span(None, None, "Mexico")),)
@@ -316,7 +316,11 @@ SPAN = {"start": 0, "end": 9, "text": "Rome"}
         ("a.json", [ROME, 7], "item 2: expected an object, got 7"),
         ("a.json", [SPANS | {"relation_list": [SPANS["relation_list"][0] | {"subj_char_span": [90, 94]}]}], "ok"),
         ("a.json", [TOKENS | {"entities": [{"start": 0, "end": 9}]}], r"entity span \[0, 9\) is outside the text of 5"),
-        ("a.json", [TOKENS | {"relations": [{"type": "x", "head": 0, "tail": 2}]}], "'tail' is 2, expected the place"),
+        (
+            "a.json",
+            [TOKENS | {"relations": [{"type": "x", "head": 0, "tail": 2}]}],
+            "'tail' is 2, expected the position",
+        ),
         ("a.json", [TOKENS | {"relations": [{"type": " ", "head": 0, "tail": 1}]}], "the triple .* has the relation"),
         (
             "a.jsonl",
@@ -330,7 +334,7 @@ SPAN = {"start": 0, "end": 9, "text": "Rome"}
         ),
         ("a.tsv", CONLL.replace("0\t2\tLive_In", "0\t9\tLive_In"), "line 7: '9' is outside the text of 5 tokens"),
         ("a.tsv", CONLL.replace("0\t2\tLive_In", "0\t2\t "), "line 7: the triple has no relation"),
-        ("a.tsv", CONLL.replace("9\tO\t0", "9\tO\t4"), "line 9: the token's place is '4', expected 0"),
+        ("a.tsv", CONLL.replace("9\tO\t0", "9\tO\t4"), "line 9: the token's position is '4', expected 0"),
         ("a.tsv", CONLL + "one\ttwo\n", "line 14: 2 tab-separated columns, expected 9 for a token or 3"),
         ("a.json", json.dumps(NYT | {"relationMentions": [{"label": ""}]}), "line 1: field 'em1Text' is missing"),
         ("a.json", '{"T": [["a", "b", "c", "d"]], "T": []}', "the key 'T' occurs twice in one object"),

@@ -132,7 +132,7 @@ def test_parquet_files_and_folders(tmp_path):
         read_corpus(tmp_path / "cut.parquet", "records")
 
 
-def test_positions_and_places_of_entities(tmp_path):
+def test_positions_and_positions_of_entities(tmp_path):
     """Spans of characters and of tokens, both kinds of ends, places in a list of entities, and ids of entities."""
     text, triples = TEXTS[0]
     words = text.split()
@@ -239,7 +239,7 @@ def test_pairs_without_a_relation_are_counted(tmp_path):
         ({"text": "A B", "triples": [["A", "r"]]}, "", r"expected a triple \[subject, relation, object\]"),
         ({"text": "A B", "triples": [["A", "r", "B"]]}, "order=srx", "order: expected one of sro, sor"),
         ({"text": "A B", "triples": [{"head": "A", "type": "r"}]}, "", "the object of .* is missing"),
-        ({"text": "A B", "triples": [{"head": 3, "type": "r", "tail": "B"}]}, "", "expected the place of one of 0 ent"),
+        ({"text": "A B", "triples": [{"head": 3, "type": "r", "tail": "B"}]}, "", "expected the position of one of"),
         ({"text": "A B", "triples": [{"head": [0, 9], "type": "r", "tail": "B"}]}, "", r"\[0, 9\) is outside the text"),
         ({"text": "A B", "triples": [{"head": "A", "type": 7, "tail": "B"}]}, "", "has the relation 7, expected a str"),
         ({"text": "A B", "triples": {"a": 1}}, "text=text", "the triple .* has no relation"),
@@ -306,7 +306,7 @@ def test_a_study_says_which_column_is_what(tmp_path):
         Study({"study": "s", "corpora": {"own": corpus | {"columns": {"txt": "satz"}}}})
 
 
-def test_a_name_in_lower_case_is_spelt_as_its_places_say(tmp_path):
+def test_a_name_in_lower_case_is_spelt_as_its_positions_say(tmp_path):
     head, tail = {"name": "mira okafor", "pos": [0, 2]}, {"name": "a lab", "pos": [3, 9]}
     row = {"token": ["Mira", "Okafor", "leads", "A", "Lab"], "h": head, "t": tail, "relation": "leads"}
     (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")

@@ -42,7 +42,7 @@ def test_a_form_is_read_back(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
-def test_entities_without_a_place_are_kept(tmp_path: Path, form: str) -> None:
+def test_entities_without_a_position_are_kept(tmp_path: Path, form: str) -> None:
     missing = [Sentence("a", "Ann left", (Triple(Span(None, None, "Anna"), "left", Span(0, 3, "Ann")),))]
     assert read_corpus(exported(tmp_path, form, missing)).sentences == missing
 

@@ -125,7 +125,7 @@ def test_a_language_model_among_the_systems_has_its_mark_and_held_out_relations_
     }  # fmt: skip
 
 
-def test_places_of_a_machine_are_cut_in_the_fields_that_name_them_alone(tmp_path):
+def test_paths_of_a_machine_are_cut_in_the_fields_that_name_them_alone(tmp_path):
     study = tmp_path / "results/s"
     places = {
         "in": (str(study / "a.json"), "a.json"),

@@ -180,7 +180,7 @@ def test_byte_level_offsets_do_not_take_in_blanks():
     assert Aligner(tokenizer).pieces() == (["a", "b"], ["a", "b"])
 
 
-def test_the_worked_example_has_its_places_and_words(aligner):
+def test_the_worked_example_has_its_positions_and_words(aligner):
     """The leading special stands before the first character, the trailing one behind the last."""
     (aligned,) = aligner.align([worked_example().text])
     assert aligned.starts.tolist() == [0, 0, 4, 9, 15, 21, 24, 27, 30, 34, 35]

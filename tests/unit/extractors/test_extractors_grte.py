@@ -125,7 +125,7 @@ def test_sparse_products_equal_dense_ones(pairs):
 
 
 @pytest.mark.parametrize("length", [1, 40, 300])
-def test_maxima_have_their_places(length):
+def test_maxima_have_their_positions(length):
     z = torch.randn(length, 3, 5, generator=torch.Generator().manual_seed(0))
     for dim, values in ((0, z), (1, z.transpose(0, 1))):
         best, at = largest(values, dim)

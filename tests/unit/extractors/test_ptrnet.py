@@ -136,7 +136,7 @@ def test_worked_example(tiny_encoder):
     model = build(PtrNet, tiny_encoder, width=8)
     batch = training_batch(model, [worked_example()])
     assert batch["classes"].tolist() == [[FIRST_RELATION, FIRST_RELATION + 1, NONE]]
-    words = batch["word_ids"][0, batch["places"][0]]
+    words = batch["word_ids"][0, batch["positions"][0]]
     assert words[:2].tolist() == [[0, 1, 3, 3], [3, 3, 5, 5]]
 
 
@@ -144,7 +144,7 @@ def test_zero_triples_are_none_first_and_surplus_triples_have_none_after_them():
     rows = np.array([[1, 1, 0, 2, 2], [2, 2, 1, 1, 1], [1, 1, 2, 3, 3]])
     made = PtrNet.collate_targets(PtrNet.config_class(max_triples=2), [rows[:0], rows], [None] * 2, Shape(2, 5))
     assert made["classes"].tolist() == [[NONE, PAD], [FIRST_RELATION, 2 + FIRST_RELATION]]
-    assert made["places"].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
+    assert made["positions"].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
 
 
 def test_spans_inside_words_become_the_words_that_cover_them():
@@ -160,7 +160,7 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 
     def steps(epoch: int) -> list[list[int]]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), rows, rngs, Shape(3, 20))["places"][
+        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), rows, rngs, Shape(3, 20))["positions"][
             ..., 0
         ].tolist()
 
@@ -302,7 +302,7 @@ def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end
     rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
     np.random.default_rng(seed).shuffle(rows)
     made = PtrNet.collate_targets(PtrNet.config_class(max_triples=40), [rows], [None], Shape(1, 20))
-    classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["places"][0, : len(rows)]
+    classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["positions"][0, : len(rows)]
     written = torch.cat([places[:, :2], classes[:, None], places[:, 2:]], dim=1).tolist()
     assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))
 

@@ -64,7 +64,7 @@ def test_answers_and_their_status(text, triples, status):
     assert parsed.status == status
 
 
-def test_repeats_are_counted_and_keep_their_first_place():
+def test_repeats_are_counted_and_keep_their_first_position():
     parsed = parse_triples('[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]')
     assert [(triple.strings, triple.repeats) for triple in parsed.records] == [(ABC, 2), (("d", "e", "f"), 3)]
     assert parsed.status == "ok"

@@ -366,7 +366,7 @@ def work(url: str, folder: str, number: int) -> None:
         assert len(client.complete_all(asked)) == 15
 
 
-def test_jobs_share_the_places_of_one_endpoint(tmp_path):
+def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
     context = multiprocessing.get_context("fork")
     full = threading.Barrier(3)
 
@@ -388,13 +388,13 @@ def test_jobs_share_the_places_of_one_endpoint(tmp_path):
     assert fake.max_in_flight == 3
 
 
-def test_a_place_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
+def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     """Other jobs hold two of three places for good; whoever waits for theirs takes one's own as soon as it is free."""
     monkeypatch.setattr("tripleaudit.llm.slots.POLL", 1000.0)
     monkeypatch.setattr("tripleaudit.llm.slots.LONGEST_POLL", 1000.0)
 
     async def use(slots):
-        async with slots.place():
+        async with slots.slot():
             await asyncio.sleep(0)
 
     async def use_all():

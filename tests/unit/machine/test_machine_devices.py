@@ -199,7 +199,7 @@ def test_a_machine_without_gpus(machine):
         pass
 
 
-def test_locks_in_a_place_of_somebody_else(monkeypatch, tmp_path):
+def test_locks_in_a_position_of_somebody_else(monkeypatch, tmp_path):
     place = tmp_path / f"tripleaudit-gpu-{os.getuid()}"
     place.write_text("")
     with pytest.raises(UserError, match="set TRIPLEAUDIT_LOCKS"), devices.gpu_slot():

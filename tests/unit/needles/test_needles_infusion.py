@@ -100,7 +100,7 @@ def test_several_needles_share_a_gap_when_gaps_are_few():
     assert len(gaps) > len(set(gaps)) == 2 and infusion.removed() == text
 
 
-def test_seeds_decide_the_places():
+def test_seeds_decide_the_positions():
     haystack = document(12_000)
     needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, Plan(seed=1))]
     places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}

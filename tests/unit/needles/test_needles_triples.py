@@ -127,7 +127,7 @@ def test_errors_and_files(tmp_path):
         found([needle(0, "r", 0)], [Sentence("x#0", "t")])
     with pytest.raises(UserError, match="lower 'documents' or 'sentences'"):
         haystacks(BARE, 10, 30, 1)
-    with pytest.raises(UserError, match="no sentence whose triples all have a place"):
+    with pytest.raises(UserError, match="no sentence whose triples all have a position"):
         infuse_triples(haystacks(BARE, 1, 20, 1), BARE, 1)
     with pytest.raises(UserError, match="need between"):
         infuse_triples([Document("d", "x" * 90_000)], SOURCE, 1)

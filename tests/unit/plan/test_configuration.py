@@ -115,7 +115,7 @@ ASKED = {
         ),
     ],
 )
-def test_what_cannot_work_is_said_with_its_place(changes, problem):
+def test_what_cannot_work_is_said_with_its_location(changes, problem):
     assert problem in problems_of(**changes)
 
 

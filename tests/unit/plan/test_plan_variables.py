@@ -50,7 +50,7 @@ def study(tmp_path, monkeypatch):
 
 
 def refused(study, cache, rule: str, **wildcards) -> tuple[list[str], list[str]]:
-    """Names of the places that are refused, and those that are told of."""
+    """Locations that are refused, and those that are only named."""
     notes: list[str] = []
     try:
         notes += refuse_without(study, [(rule, SimpleNamespace(**wildcards))], cache)
@@ -59,7 +59,7 @@ def refused(study, cache, rule: str, **wildcards) -> tuple[list[str], list[str]]
     return [], [note.partition(": ")[0] for note in notes]
 
 
-def test_what_is_to_be_set_is_named_with_its_place_and_without_its_value(study, monkeypatch):
+def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(study, monkeypatch):
     place = "generative/endpoints/paid"
     expected = f"{HEADER} ({place}/headers/api-key), {KEY} ({place}/api_key_env), {OTHER} (systems/far/headers/"
     assert to_set(study) == f"environment variables to set first: {expected}Authorization)"

@@ -35,7 +35,7 @@ def test_planted_copies_are_found_and_nothing_else() -> None:
     near = [Sentence(f"near-{n}", changed(spaced[7 * n + 5].text, n)) for n in range(10)]
     planted = [*equal, *folded, *near]
     found = Copies([s.text for s in train]).of([s.text for s in [*test, *planted]])
-    kinds = {[*test, *planted][copy.place].id: (train[copy.other].text, copy.kind) for copy in found}
+    kinds = {[*test, *planted][copy.position].id: (train[copy.other].text, copy.kind) for copy in found}
     assert set(kinds) == {sentence.id for sentence in planted}
     for n in range(10):
         assert kinds[f"equal-{n}"] == (spaced[7 * n].text, "equal")
@@ -105,7 +105,7 @@ def test_among_others_the_most_similar_is_that_of_comparing_all(texts: list[str]
     threshold = data.draw(st.sampled_from([0.5, 0.75, 0.8]))
     others = data.draw(st.lists(st.sampled_from(["a b c d e", "a b c d", "e f", "h", "b a", "a a"]), max_size=4))
     copies = Copies(texts, threshold).of(others)
-    found = {copy.place: (copy.kind, copy.similarity, copy.other) for copy in copies}
+    found = {copy.position: (copy.kind, copy.similarity, copy.other) for copy in copies}
     expected: dict[int, tuple[str, float, int]] = {}
     for place, other in enumerate(others):
         if other in texts:

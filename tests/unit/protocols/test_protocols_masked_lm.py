@@ -194,7 +194,7 @@ def tokenizer(tiny_encoder):
     return transformers.AutoTokenizer.from_pretrained(tiny_encoder)
 
 
-def test_words_of_one_piece_have_their_places(tokenizer):
+def test_words_of_one_piece_have_their_positions(tokenizer):
     ids, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 64)
     assert [tokenizer.convert_ids_to_tokens(ids[place]) for place in single] == ["london", "is", "in", "england"]
     cut, single = train_mlm._encode(tokenizer, "london is in cupertino , england", 4)

@@ -4,11 +4,11 @@ import pytest
 
 from support.webnlg import read_triple_list, sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.protocols.substitution import lay_out, replace_places, rewrite
+from tripleaudit.protocols.substitution import lay_out, replace_at, rewrite
 
 
-def test_places_are_replaced_and_offsets_shift():
-    text, shift = replace_places("a bb ccc d", {(2, 4): "xxxx", (5, 8): "y"})
+def test_positions_are_replaced_and_offsets_shift():
+    text, shift = replace_at("a bb ccc d", {(2, 4): "xxxx", (5, 8): "y"})
     assert text == "a xxxx y d"
     assert [shift(offset) for offset in (0, 1, 4, 5, 8, 9, 10)] == [0, 1, 6, 7, 8, 9, 10]
 
@@ -59,7 +59,7 @@ def test_irregular_blanks_and_the_rest_of_the_text_stay_byte_for_byte():
     assert not list(new.problems())
 
 
-def test_entities_without_a_place_keep_their_string():
+def test_entities_without_a_position_keep_their_string():
     row = sentence("Ada wrote it", ("Ada", "r", "Notes"))
     new = rewrite(lay_out(row), {"Ada": ("Eve",)}, "x")
     assert new.triples[0].strings == ("Eve", "r", "Notes")

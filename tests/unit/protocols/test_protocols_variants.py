@@ -1,4 +1,4 @@
-"""Whose variant an augmented sentence is: by its id, or by its place in published files."""
+"""Whose variant an augmented sentence is: by its id, or by its position in published files."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tripleaudit.corpora.registered import read_registered
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
-from tripleaudit.protocols.variants import named_by_place, variants_of
+from tripleaudit.protocols.variants import named_by_position, variants_of
 
 
 def row(id_: str, relation: str) -> Sentence:
@@ -25,12 +25,12 @@ def test_ids_say_whose_variant_a_sentence_is_in_any_order_and_number():
 
 def test_published_variants_lie_part_after_part():
     published = [row(f"{part}-{place}", one.triples[0].relation) for part in "wxyz" for place, one in enumerate(TEST)]
-    named = named_by_place(TEST, published)
+    named = named_by_position(TEST, published)
     assert [one.id for one in named] == ["a.ss", "b.c.ss", "a.su", "b.c.su", "a.us", "b.c.us", "a.uu", "b.c.uu"]
     with pytest.raises(UserError, match="sentence 1 of part su has other relations than 'a', whose variant it should"):
-        named_by_place(TEST, [*published[:2], published[3], published[2], *published[4:]])
+        named_by_position(TEST, [*published[:2], published[3], published[2], *published[4:]])
     with pytest.raises(UserError, match="hold 7 sentences, expected 4 for each of 2"):
-        named_by_place(TEST, published[:-1])
+        named_by_position(TEST, published[:-1])
 
 
 def test_a_file_of_ones_own_is_taken_as_it_is_if_each_sentence_is_of_a_test_sentence():
@@ -44,6 +44,6 @@ def test_a_file_of_ones_own_is_taken_as_it_is_if_each_sentence_is_of_a_test_sent
 def test_the_published_variants_of_webnlg_are_those_of_its_test_set(real_data):
     test = read_registered("webnlg", "test", real_data).sentences
     published = read_registered("webnlg-augmented", "test", real_data).sentences
-    assert len(named_by_place(test, published)) == 2812
+    assert len(named_by_position(test, published)) == 2812
     with pytest.raises(UserError, match="other relations"):
-        named_by_place(test, published[1:] + published[:1])
+        named_by_position(test, published[1:] + published[:1])

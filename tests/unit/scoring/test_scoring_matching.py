@@ -89,7 +89,7 @@ def test_triples_that_a_partial_rule_makes_equal_count_once() -> None:
     assert sentence_counts(both, both, "partial-last").tolist() == [[1, 1, 1]]
 
 
-def test_entity_without_a_place_stays_gold_that_no_span_matches() -> None:
+def test_entity_without_a_position_stays_gold_that_no_span_matches() -> None:
     gold = [sentence(triple(span(None, "Tim Cook"), "leads", APPLE))]
     guess = [sentence(triple(TIM, "leads", APPLE))]
     assert sentence_counts(gold, guess, "exact-span").tolist() == [[0, 1, 1]]
@@ -173,7 +173,7 @@ placed = st.lists(st.builds(Triple, places, st.just("r"), places), max_size=4)
 
 
 @given(placed, placed)
-def test_equal_places_are_equal_strings(right: list[Triple], found: list[Triple]) -> None:
+def test_equal_positions_are_equal_strings(right: list[Triple], found: list[Triple]) -> None:
     gold, guess = [Sentence("s", PLACES, tuple(right))], [Sentence("s", PLACES, tuple(found[:1]))]
     span, string = (sentence_counts(gold, guess, name)[0, 0] for name in ("exact-span", "exact-string"))
     assert span <= string

@@ -89,7 +89,7 @@ def test_what_hangs_on_single_triples_is_counted_by_triple() -> None:
     assert one.startswith("10 more triples would be correct if the form of Unicode did not count (NFC, NFD): ")
 
 
-def test_types_and_places_are_told_apart_under_a_rule_that_compares_them() -> None:
+def test_types_and_positions_are_told_apart_under_a_rule_that_compares_them() -> None:
     def typed(start: int, type_: str, kind: str = "GPE") -> list[Sentence]:
         spans = Span(start, start + 3, "Ann", type_), Span(10, 14, "Rome", kind)
         return [Sentence("1", "Ann, Ann in Rome", (Triple(spans[0], "r", spans[1]),))]
@@ -104,7 +104,7 @@ def test_types_and_places_are_told_apart_under_a_rule_that_compares_them() -> No
         "PER and GPE"
     ]
     assert strict(typed(5, "PER")) == [
-        "1 more triples would be correct if entities were compared as strings, not by places"
+        "1 more triples would be correct if entities were compared as strings, not by positions"
     ]
 
 

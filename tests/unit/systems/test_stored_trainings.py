@@ -14,7 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.plan.study import Study
 from tripleaudit.protocols.strata import STRATA
-from tripleaudit.protocols.variants import named_by_place
+from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
@@ -82,7 +82,7 @@ def gold(real_data, tmp_path_factory):
     test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
     save_sentences(folder / "train.jsonl", read_registered("webnlg", "train", real_data).sentences)
     save_sentences(folder / "test.jsonl", test)
-    save_sentences(folder / "augmented.jsonl", named_by_place(test, augmented))  # as the protocol has them
+    save_sentences(folder / "augmented.jsonl", named_by_position(test, augmented))  # as the protocol has them
     return folder
 
 

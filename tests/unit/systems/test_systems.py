@@ -223,7 +223,7 @@ BAD = {
         '[print(\'{"triples": [["Ada", null, 3]]}\') for _ in range(3)]',
         r"its answers, sentence 'a': a triple is \[.Ada., null, 3\], expected three strings",
     ),
-    "a wrong place": (
+    "wrong offsets": (
         '[print(\'{"triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": null, "end": null, "text": "x"}}]}\') for _ in range(3)]',
         "sentence 'a'.*reads 'Ada', but the file says 'Bob'",
@@ -397,7 +397,7 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
 BAD_FILES = {
     "empty": ("", "the corpus is empty"),
     "no text": (b'{"text": "\xff"', "UTF-8"),
-    "a wrong place": (
+    "wrong offsets": (
         '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
         '"object": {"start": 8, "end": 12, "text": "here"}}]}',
         "reads 'Not', but the file says 'Bob'",

@@ -5,7 +5,7 @@ import json
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.protocols.variants import named_by_place
+from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.loading import load_inputs
@@ -56,7 +56,7 @@ def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path):
 def test_webnlgs_published_variants(real_data, tmp_path):
     test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
     train = read_registered("webnlg", "train", real_data).sentences
-    shown = table(tmp_path, train, test, named_by_place(test, augmented))
+    shown = table(tmp_path, train, test, named_by_position(test, augmented))
     assert [row.label for row in shown.rows] == ["Original", "ss", "su", "us", "uu"]
     assert len({row.cells[0].text for row in shown.rows}) == 5
     assert "unseen" in shown.rows[4].cells[1].text

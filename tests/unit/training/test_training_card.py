@@ -37,5 +37,5 @@ def test_an_unfinished_training_is_called_so(flat: bool | None, said: str) -> No
     assert f"after 2 of 3 epochs; {said}" in card(convergence={"flat": flat})
 
 
-def test_places_of_a_machine_and_packages_that_are_not_there_stay_out() -> None:
+def test_paths_of_a_machine_and_packages_that_are_not_there_stay_out() -> None:
     assert "/x.py" not in card() and "- packages: torch 2.11\n" in card() and "- code: no checkout\n" in card()

@@ -1,4 +1,4 @@
-"""What the options of several commands share: numbers in a range, how corpora are read, places to write to."""
+"""What the options of several commands share: numbers in a range, how corpora are read, files to write."""
 
 import argparse
 import itertools
@@ -140,7 +140,7 @@ def add_gpus(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", type=Whole(), default=1, metavar="N", help="GPUs of a job; 0 hides all (default: 1)")
 
 
-def check_places(given: Mapping[str, Any]) -> None:
+def check_paths(given: Mapping[str, Any]) -> None:
     """Refuse options that would let a command write over what it reads, or has written.
 
     Args:
@@ -149,17 +149,17 @@ def check_places(given: Mapping[str, Any]) -> None:
     Raises:
         UserError: a file is to be both read and written, or written twice.
     """
-    places = [(name, path) for name, value in given.items() for path in _paths(value)]
-    for name, path in places:
+    entries = [(name, path) for name, value in given.items() for path in _paths(value)]
+    for name, path in entries:
         if "\0" in str(path):
             raise UserError(f"--{name.replace('_', '-')}: a name cannot hold a character of value 0")
-    written = [place for place in places if place[0].startswith(OUTPUTS)]
-    read = [path for name, path in places if not name.startswith(OUTPUTS)]
-    over = [place for place, (_, other) in itertools.combinations(written, 2) if place[1] == other != Path()]
-    over += [place for place, known in itertools.product(written, read) if _same(place[1], known)]
+    written = [entry for entry in entries if entry[0].startswith(OUTPUTS)]
+    read = [path for name, path in entries if not name.startswith(OUTPUTS)]
+    over = [entry for entry, (_, other) in itertools.combinations(written, 2) if entry[1] == other != Path()]
+    over += [entry for entry, known in itertools.product(written, read) if _same(entry[1], known)]
     for name, path in over:
         option = name.replace("_", "-")
-        raise UserError(f"{path}: this file would be written over (--{option}); expected another place")
+        raise UserError(f"{path}: this file would be written over (--{option}); expected another path")
 
 
 def named(option: str, texts: Iterable[str], form: str = "NAME=FILE") -> dict[str, str]:

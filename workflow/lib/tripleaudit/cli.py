@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tripleaudit import __version__, commands, files
-from tripleaudit.arguments import check_places
+from tripleaudit.arguments import check_paths
 from tripleaudit.errors import UserError, hint
 from tripleaudit.machine import storage
 from tripleaudit.registries import use_plugins
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             argcomplete.autocomplete(parser)
         args = parser.parse_args(argv)
-        check_places(vars(args))
+        check_paths(vars(args))
         with files.reading_else_as(getattr(args, "encoding", None)):
             return args.run(args) or 0
     except UserError as error:

@@ -213,7 +213,7 @@ class _Quiet(ast.NodeTransformer):
 
 
 def _spelled(node: object) -> str:
-    """Return the spelling of a syntax tree without places, equal in all versions of Python."""
+    """Return the spelling of a syntax tree without positions, equal in all versions of Python."""
     if isinstance(node, list):
         return f"[{','.join(map(_spelled, node))}]"
     if not isinstance(node, ast.AST):

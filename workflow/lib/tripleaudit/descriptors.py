@@ -1,7 +1,7 @@
 """What can be added, with all that is about it: tables, extractors, protocols, matching rules, corpus formats.
 
 A descriptor is a frozen record at the top level of the module that it describes (or in a tuple there), with all that
-the rest of the program asks: label, place in the paper's order, inputs, when it is possible, question and answer::
+the rest of the program asks: label, position in the paper's order, inputs, when it is possible, question and answer::
 
     from tripleaudit.descriptors import MatchingRule
 
@@ -73,7 +73,7 @@ class ExtractorSpec(Descriptor):
         training: settings of the training that the name implies.
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
-        rte_order, cardinality_order: place in the tables of rte-generalization and of zero-cardinality.
+        rte_order, cardinality_order: position in the tables of rte-generalization and of zero-cardinality.
         takes_schema: whether it reads the names of relations, so that a trained one can be given others.
         reported: name in the files of reported values.
     """

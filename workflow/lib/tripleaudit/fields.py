@@ -265,21 +265,21 @@ class Mistake(NamedTuple):
     """One value that does not fit.
 
     Attributes:
-        place: path of the keys to it.
+        loc: path of the keys to it.
         where: path of what the sentence is about: for a key too many or too few, the section around it.
         text: the sentence.
         kind: of the mistake, as pydantic calls it.
         key: path of a key that is missing, or that another one asks for.
     """
 
-    place: tuple[str | int, ...]
+    loc: tuple[str | int, ...]
     where: tuple[str | int, ...]
     text: str
     kind: str = ""
     key: tuple[str | int, ...] = ()
 
     def sentence(self, root: str = "") -> str:
-        """Return the sentence behind its place; ``root`` is the name of the validated part."""
+        """Return the sentence behind its location; ``root`` is the name of the validated part."""
         return f"{'/'.join([*filter(None, [root]), *map(str, self.where)]) or '(top level)'}: {self.text}"
 
 
@@ -288,25 +288,25 @@ def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
     found = error.errors(include_url=False)
     within = {each["loc"][:-1] for each in found}  # a list of which no item fits counts as too short, too
     for each in found:
-        place, kind, value = each["loc"], each["type"], each["input"]
-        if kind == "too_short" and place in within:
+        loc, kind, value = each["loc"], each["type"], each["input"]
+        if kind == "too_short" and loc in within:
             continue
-        if place and place[-1] == "[key]":
+        if loc and loc[-1] == "[key]":
             expected = EXPECTED["string_pattern_mismatch"]
-            yield Mistake(place[:-1], place[:-2], f"{place[-2]!r} is no name; expected {expected}")
+            yield Mistake(loc[:-1], loc[:-2], f"{loc[-2]!r} is no name; expected {expected}")
         elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
-            known = hint(place[-1], keys_at(schema_of(model), place[:-1]))
-            yield Mistake(place, place[:-1], f"unknown key '{place[-1]}'{known}")
+            known = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
+            yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{known}")
         elif kind == "missing":
-            yield Mistake(place[:-1], place[:-1], f"the key '{place[-1]}' is missing", kind, place)
+            yield Mistake(loc[:-1], loc[:-1], f"the key '{loc[-1]}' is missing", kind, loc)
         elif kind in EXPECTED:
             expected = EXPECTED[kind].format(
                 **{k: f"{v:g}" if isinstance(v, float) else v for k, v in each.get("ctx", {}).items()}
             )
-            yield Mistake(place, place, f"expected {expected}, got {_short(value)}")
+            yield Mistake(loc, loc, f"expected {expected}, got {_short(value)}")
         else:
             needed = each.get("ctx", {}).get("needed")  # a key that another one asks for
-            yield Mistake(place, place, each["msg"], kind, (*place, needed) if needed else ())
+            yield Mistake(loc, loc, each["msg"], kind, (*loc, needed) if needed else ())
 
 
 def _short(value: Any) -> str:
@@ -314,10 +314,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:80]}…"
 
 
-def keys_at(schema: dict[str, Any], place: Iterable[str | int]) -> list[str]:
-    """Return the keys that a JSON schema knows at a place."""
+def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
+    """Return the keys that a JSON schema knows at a location."""
     part = schema
-    for key in place:
+    for key in loc:
         part = resolved(part, schema)
         entries = [part.get("additionalProperties"), part.get("items"), *part.get("patternProperties", {}).values()]
         entries = [each for each in entries if isinstance(each, dict)]

@@ -80,9 +80,9 @@ def described_code(command: str, registry: Registry, *names: str) -> dict[str, s
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
     """Return :func:`chosen_code` of an extractor or classifier, of all of them where ``extractor`` is empty."""
     names = [extractor] if extractor else list(EXTRACTORS)
-    places = {class_reference(name).rpartition(":")[0] for name in names}
-    files = {place for place in places if place.endswith(".py")}
-    found = chosen_code(command, *sorted(places - files), files=sorted(files))
+    chosen = {class_reference(name).rpartition(":")[0] for name in names}
+    files = {one for one in chosen if one.endswith(".py")}
+    found = chosen_code(command, *sorted(chosen - files), files=sorted(files))
     return {**found, "as described": described(EXTRACTORS, *names)}
 
 
@@ -115,8 +115,8 @@ def export_environment(library: Path | None, gpu: str | int, share: int = 1, off
     Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
     ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
     """
-    places = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
-    for name, first in ((name, str(folder)) for name, folder in places.items()):
+    chosen = {"PATH": Path(sys.executable).parent} | ({"PYTHONPATH": library} if library else {})
+    for name, first in ((name, str(folder)) for name, folder in chosen.items()):
         known = os.environ.get(name, "").split(os.pathsep)
         if known[0] != first:
             os.environ[name] = os.pathsep.join(filter(None, [first, *known]))

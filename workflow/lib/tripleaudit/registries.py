@@ -33,7 +33,7 @@ class Descriptor:
     Attributes:
         name: by which a study, a command or a file calls it.
         label: as people read it; empty for the name.
-        order: place among its kind, as the papers have it; additions come last.
+        order: position among its kind, as the papers have it; additions come last.
         module, file: where it stands, set by its registry: a module of the package, or the file of a plugin.
     """
 

@@ -23,8 +23,8 @@ def shipped(path: str | Path) -> str:
     if path.is_absolute() or path.exists():
         return str(path)
     data = DATA.joinpath(*path.parts[1:]) if path.parts[:1] == ("resources",) else DATA
-    places = [data] if data != DATA else []
-    return str(next((place for place in (PROJECT / path, *places) if place.exists()), path))
+    other = [data] if data != DATA else []
+    return str(next((one for one in (PROJECT / path, *other) if one.exists()), path))
 
 
 def study_file(name: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""YAML files whose mistakes are named with their place: file, line and key."""
+"""YAML files whose mistakes are named with their location: file, line and key."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +71,7 @@ def _size(node: yaml.Node | None, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
-def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[str]:
+def _repeated(node: yaml.Node, loc: tuple[str, ...], file: str) -> Iterator[str]:
     """Yield a sentence for each key below ``node`` that stands twice.
 
     Raises:
@@ -82,13 +82,13 @@ def _repeated(node: yaml.Node, place: tuple[str, ...], file: str) -> Iterator[st
         for key, value in node.value:
             name, line = str(getattr(key, "value", "")), key.start_mark.line + 1
             if name in first and name != "<<":
-                where = "/".join([*place, name])
+                where = "/".join([*loc, name])
                 yield f"{where}: the key stands twice in {file}, in lines {first[name]} and {line}; expected it once"
             first.setdefault(name, line)
-            yield from _repeated(value, (*place, name), file)
+            yield from _repeated(value, (*loc, name), file)
     elif isinstance(node, yaml.SequenceNode):
         for number, item in enumerate(node.value):
-            yield from _repeated(item, (*place, str(number)), file)
+            yield from _repeated(item, (*loc, str(number)), file)
     elif "\0" in node.value:  # no file has such a name, and no program takes such a word
         line = node.start_mark.line + 1
-        raise UserError(f"{file}, line {line}: the value of {'/'.join(place)} holds the character NUL; expected text")
+        raise UserError(f"{file}, line {line}: the value of {'/'.join(loc)} holds the character NUL; expected text")

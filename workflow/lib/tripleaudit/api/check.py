@@ -17,7 +17,7 @@ from tripleaudit.protocols.leakage import leakage
 from tripleaudit.tables.render.escape import clean
 
 SHOWN = 3
-ORDER = {split: place for place, split in enumerate(SPLITS.values())}
+ORDER = {split: name for name, split in enumerate(SPLITS.values())}
 COUNTED = ("sentences", "zero_triple_sentences", "triples", "relations", "duplicates")
 
 
@@ -74,22 +74,22 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
         if not isinstance(one, str | Path):
             kind = type(one).__name__
             raise UserError(f"a {kind} is no path; expected the name of its split: train=…, valid=… or test=…")
-    places: dict[str, Any] = splits_of(map(str, files))
+    sources: dict[str, Any] = splits_of(map(str, files))
     for split, one in data.items():
-        if split in places:
-            raise UserError(f"{split}: {places[split]} is the {split} set already; expected one file for each")
-        places[split] = given(one, split, texts=True)
-    if not places:
+        if split in sources:
+            raise UserError(f"{split}: {sources[split]} is the {split} set already; expected one file for each")
+        sources[split] = given(one, split, texts=True)
+    if not sources:
         raise UserError("no corpus is given; expected paths, or train=…, valid=…, test=…")
     corpora = {
-        split: read_corpus(places[split], format=format, columns=columns, quiet=True)
-        for split in sorted(places, key=lambda split: (split not in ORDER, ORDER.get(split)))
+        split: read_corpus(sources[split], format=format, columns=columns, quiet=True)
+        for split in sorted(sources, key=lambda split: (split not in ORDER, ORDER.get(split)))
     }
     train = corpora.get("train")
     return CheckResult(
         files=[
             {
-                "file": str(places[split]),
+                "file": str(sources[split]),
                 "split": split,
                 "format": corpus.report.format,
                 **{name: getattr(corpus.report, name) for name in COUNTED},
@@ -114,11 +114,11 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in files:
         names = splits(file)  # of a data set that has several
-        for place in [f"{file}#{name}" for name in names] if len(names) > 1 else [file]:
-            split = named_split(place) or place
+        for name in [f"{file}#{name}" for name in names] if len(names) > 1 else [file]:
+            split = named_split(name) or name
             if split in found:
-                raise UserError(f"{place}: {found[split]} is the {split} set already; expected one file for each")
-            found[split] = place
+                raise UserError(f"{name}: {found[split]} is the {split} set already; expected one file for each")
+            found[split] = name
     return found
 
 

@@ -102,7 +102,7 @@ def compare(
     right, seen = None if gold is None else given(gold, "gold"), None if train is None else given(train, "train")
     sides = given(first, "first"), given(second, "second")
     with tempfile.TemporaryDirectory() as work:
-        runs = [_side(one, right, seen, Path(work) / place, options) for one, place in zip(sides, "ab", strict=True)]
+        runs = [_side(one, right, seen, Path(work) / letter, options) for one, letter in zip(sides, "ab", strict=True)]
         names = str(sides[0]), str(sides[1])
         how = Resampled(bootstrap, shuffles, seed)
         return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))

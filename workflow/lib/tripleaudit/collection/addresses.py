@@ -42,11 +42,11 @@ class TextFile:
 
     Attributes:
         name: as the collection names it, which is the ``source`` of its rows.
-        place: where any process finds it, an absolute path or the address.
+        location: where any process finds it, an absolute path or the address.
     """
 
     name: str
-    place: str
+    location: str
     size: int
     changed: float
 
@@ -94,25 +94,25 @@ def store(address: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
-    """Turn what a store says when it cannot be read or written into one sentence that names the place."""
+def explained(location: str) -> Iterator[None]:
+    """Turn what a store says when it cannot be read or written into one sentence that names the location."""
     try:
         yield
     except UserError:
         raise
     except FileNotFoundError as error:
-        raise UserError(f"{place}: no such file or folder") from error
+        raise UserError(f"{location}: no such file or folder") from error
     except (OSError, ValueError) as error:
         text = " ".join(str(error).split())
         words = re.sub(r"\S*/\S*", "", text)  # less what it names, which may be called anything
-        if is_remote(place) and DENIED.search(words):
+        if is_remote(location) and DENIED.search(words):
             raise UserError(
-                f"{place}: the store refuses access or there are no credentials; expected them where its tools look, "
-                f"such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY ({text[:160]})"
+                f"{location}: the store refuses access or there are no credentials; expected them where its tools "
+                f"look, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY ({text[:160]})"
             ) from error
-        if is_remote(place):
-            raise UserError(f"{place}: cannot be reached or read ({text[:200]})") from error
-        raise UserError(storage.sentence(error, place) or f"{place}: cannot be read ({text[:200]})") from error
+        if is_remote(location):
+            raise UserError(f"{location}: cannot be reached or read ({text[:200]})") from error
+        raise UserError(storage.sentence(error, location) or f"{location}: cannot be read ({text[:200]})") from error
 
 
 def local_files(entries: Sequence[str]) -> list[str]:

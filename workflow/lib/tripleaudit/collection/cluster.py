@@ -131,9 +131,9 @@ def _watched(folder: Path | None) -> Iterator[None]:
 
 def _reach(address: str) -> None:
     """Raise OSError if nobody listens at an address, which Ray would find out after minutes."""
-    place = urlsplit(address if "://" in address else f"//{address}")
-    if place.port:
-        socket.create_connection((place.hostname, place.port), timeout=REACHED).close()
+    parsed = urlsplit(address if "://" in address else f"//{address}")
+    if parsed.port:
+        socket.create_connection((parsed.hostname, parsed.port), timeout=REACHED).close()
 
 
 @contextlib.contextmanager

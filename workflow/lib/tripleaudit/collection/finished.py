@@ -1,6 +1,6 @@
 """What a collection is made into: one Parquet file for each block, with the facts about it inside, and one manifest.
 
-The name of a block's file follows from its place, its content and the settings, and the file appears whole or not at
+The name of a block's file follows from its location, its content and the settings, and the file appears whole or not at
 all. So a block is finished if its file is there, and made twice it is the same file: whatever dies, no row is lost or
 doubled.
 """
@@ -49,18 +49,18 @@ SUMS = ("counts", "relations", "seconds", "cpu_seconds")
 class Target:
     """The folder of a finished collection, of this machine or a store."""
 
-    place: str
+    location: str
     jsonl: bool = False
 
     def path(self, name: str) -> str:
-        return f"{self.place.rstrip('/')}/{name}"
+        return f"{self.location.rstrip('/')}/{name}"
 
     def names(self) -> set[str]:
         """Return the files of blocks that are there."""
         found = set()
         for folder in (BLOCKS, LINES):
             system, path = store(self.path(folder))
-            with explained(self.place):
+            with explained(self.location):
                 files = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
             found |= {f"{folder}/{item.base_name}" for item in files}
         return found
@@ -78,9 +78,9 @@ class Target:
         """Write a file that appears whole or not at all.
 
         Raises:
-            UserError: the disk is full, or the place cannot be written.
+            UserError: the disk is full, or the location cannot be written.
         """
-        if not is_remote(self.place):
+        if not is_remote(self.location):
             with atomic_write(self.path(name), "wb") as stream:
                 stream.write(data)
             return
@@ -195,8 +195,8 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
     differing = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     said = ", ".join(f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing)
     raise UserError(
-        f"{target.place}: holds a collection that was made with {said}; expected another --out, or --replace to make "
-        "its blocks again"
+        f"{target.location}: holds a collection that was made with {said}; expected another --out, or --replace to "
+        "make its blocks again"
     )
 
 

@@ -179,7 +179,7 @@ def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> It
 
 def _rows(file: TextFile, reading: Reading) -> Iterator[tuple[bytes, Row]]:
     """Yield the rows of a file, each behind what of it goes into the digest of its block."""
-    what, (system, path) = kind(file.name), store(file.place)
+    what, (system, path) = kind(file.name), store(file.location)
     with explained(file.name):
         if what == "parquet":
             with system.open_input_file(path) as raw:

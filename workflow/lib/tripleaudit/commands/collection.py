@@ -74,10 +74,10 @@ def _run(args: argparse.Namespace) -> None:
     elsewhere = os.environ.get("RAY_ADDRESS")
     on_gpu = wanted != "0" and (wanted == "1" or args.gpu == "1" or bool(not elsewhere and devices()))
     folders = [folder for folder in (args.model, args.gate) if folder]
-    places = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
+    code_files = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
     system, deciding = _system(args.system)
-    places |= {SYSTEM_KINDS.need(system.kind).module} if system else set()
-    own = {place for place in places if place.endswith(".py")}
+    code_files |= {SYSTEM_KINDS.need(system.kind).module} if system else set()
+    own = {one for one in code_files if one.endswith(".py")}
     collection = Collection(
         name=args.name or Path(args.out).name,
         files=args.files,
@@ -93,7 +93,7 @@ def _run(args: argparse.Namespace) -> None:
         ),
         reading=Reading(args.block, args.text_column, args.id_column, args.max_chars, args.skip_broken),
         write="triples" if args.only_triples else "all",
-        code=code.digest_of("collection.pipeline", "training.stream", *sorted(places - own), files=sorted(own)),
+        code=code.digest_of("collection.pipeline", "training.stream", *sorted(code_files - own), files=sorted(own)),
         deciding=deciding,
     )
     cluster = Cluster(args.workers, args.share if on_gpu else 0.0, args.tokenisers or args.workers)

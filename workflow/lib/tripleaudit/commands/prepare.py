@@ -22,7 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--occurrence",
         default="first",
         choices=("first", "all", "given"),
-        help="which places a string has where the file gives none (default: first)",
+        help="which positions a string has where the file gives none (default: first)",
     )
     parser.add_argument(
         "--divide", metavar="PART=WEIGHT,...", help="divide the source at random, for example train=8,valid=1,test=1"

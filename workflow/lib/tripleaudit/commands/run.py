@@ -78,7 +78,7 @@ def _with_profiles(given: list[str]) -> list[str]:
     for number, (option, value) in enumerate(zip(options, options[1:], strict=False), 1):
         if option not in PROFILES or value == "none" or Path(value).exists() or (Path("profiles") / value).exists():
             continue
-        folder = next((place for place in (shipped / value, PROJECT / value) if place.is_dir()), None)
+        folder = next((one for one in (shipped / value, PROJECT / value) if one.is_dir()), None)
         if folder is not None:
             options[number] = str(folder)
         elif option == "--workflow-profile":

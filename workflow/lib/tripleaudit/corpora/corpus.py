@@ -1,6 +1,6 @@
 """From what a file says to sentences with spans: locating entities, removing duplicates, counting everything.
 
-Readers yield :class:`RawSentence` objects; :func:`build_corpus` is the one place where spans are found, duplicates
+Readers yield :class:`RawSentence` objects; :func:`build_corpus` alone is where spans are found, duplicates
 are removed and problems are counted, so that every format is treated alike.
 """
 
@@ -47,11 +47,11 @@ class RawSentence:
     """One sentence as a file states it.
 
     Attributes:
-        id, text: its name in the file, or its place; the text without line ends.
+        id, text: its name in the file, or its position; the text without line ends.
         triples: in the file's order, duplicates included.
         where: file and line or item, the start of every error message.
         entities: number of entities that the file marks, None where it marks none.
-        listed: number of triples listed, where ``triples`` repeats one of them for each of its places.
+        listed: number of triples listed, where ``triples`` repeats one of them for each of its positions.
         malformed: number of listed items that are no triples and were left out.
         notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
         left_out: what was left out or changed here, or before it in the file.
@@ -84,7 +84,7 @@ class LeftOut(NamedTuple):
 class CorpusReport:
     """What a corpus holds and what had to be decided about it; nothing is dropped without a number here.
 
-    "Triples" are strings (subject, relation, object); a triple at several places in a sentence is one triple.
+    "Triples" are strings (subject, relation, object); a triple at several positions in a sentence is one triple.
 
     Attributes:
         source: file or files, or the hub id.
@@ -94,7 +94,7 @@ class CorpusReport:
         triples_raw: triples as listed, ``duplicates`` of them exact repeats inside their sentence (with the same
             positions, where the file gives any).
         triples: different triples of each sentence, and ``unique_triples`` different ones in the whole corpus.
-        spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several places).
+        spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several positions).
         relations: number of different relations, and ``relation_counts`` of triples by relation.
         zero_triple_sentences: sentences without triples, and ``zero_with_two_entities`` of them with two or more
             marked entities (None where the file marks none).
@@ -156,7 +156,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
         raw: sentences as a reader yields them.
         source, format: go into the report.
         occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
-            such strings if they are in the text. With ``all``, every subject place is paired with every object place.
+            such strings if they are in the text. With ``all``, every subject is paired with every object.
 
     Raises:
         UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
@@ -225,8 +225,8 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
         "cut_names": cut if 2 * len(cut) > found["given"] else [],
         "names_like_none": [repr(name) for name in relations.elements() if bare(name) in NONE and name not in MISSING],
     }
-    for kind, part, place in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
-        few = 2 * len({triple[place] for triple in unique}) < len(relations)
+    for kind, part, position in (("order_rso", "subject", 0), ("order_sor", "object", 2)):
+        few = 2 * len({triple[position] for triple in unique}) < len(relations)
         if report.triples >= MANY and (few or inside["relation"] > report.triples / 2 > inside[part]):
             several[kind] = turned or [str(triple) for triple in sorted(unique)]
     for kind, examples in several.items():
@@ -309,16 +309,16 @@ class _Finder:
         if entity not in self.known:
             if self.occurrence == "given" and entity and entity in text:
                 raise UserError(f"{where}: no position of {entity!r} is given; expected occurrence 'first' or 'all'")
-            places, level = find_spans(text, entity, every=self.occurrence == "all")
-            spans = [Span(start, end, entity) for start, end in places] or [Span(None, None, entity)]
+            positions, level = find_spans(text, entity, every=self.occurrence == "all")
+            spans = [Span(start, end, entity) for start, end in positions] or [Span(None, None, entity)]
             self.known[entity] = spans, level
         spans, level = self.known[entity]
         return (spans if type_ is None else [replace(span, type=type_) for span in spans]), level
 
 
-def _in_word(text: str, place: int) -> bool:
-    """Whether letters stand on both sides of a place, of a script that puts blanks between words."""
-    return all(char.lower() != char.upper() for char in text[max(place - 1, 0) : place + 1]) and 0 < place < len(text)
+def _in_word(text: str, at: int) -> bool:
+    """Whether letters stand on both sides of an offset, of a script that puts blanks between words."""
+    return all(char.lower() != char.upper() for char in text[max(at - 1, 0) : at + 1]) and 0 < at < len(text)
 
 
 def of_relations(

@@ -23,7 +23,7 @@ class Span:
 
     @property
     def located(self) -> bool:
-        """Whether the span has a place in the sentence."""
+        """Whether the span has a position in the sentence."""
         return self.start is not None
 
     @property
@@ -53,7 +53,7 @@ class Triple:
 
     @property
     def located(self) -> bool:
-        """Whether both arguments have a place in the sentence."""
+        """Whether both arguments have a position in the sentence."""
         return self.subject.located and self.object.located
 
     @property

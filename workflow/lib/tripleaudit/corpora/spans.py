@@ -40,18 +40,18 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
     """
     found: dict[Level, list[tuple[int, int]]] = {"word": [], "token": [], "substring": []}
     level: Level
-    place, size = text.find(entity) if entity else -1, len(entity)
-    while place >= 0 and (every or not found["word"]):
-        end = place + size
-        before, after = text[place - 1] if place else " ", text[end] if end < len(text) else " "
+    position, size = text.find(entity) if entity else -1, len(entity)
+    while position >= 0 and (every or not found["word"]):
+        end = position + size
+        before, after = text[position - 1] if position else " ", text[end] if end < len(text) else " "
         if before.isspace() and after.isspace():
             level = "word"
         elif not (entity[0].isalnum() and before.isalnum()) and not (entity[-1].isalnum() and after.isalnum()):
             level = "token"
         else:
             level = "substring"
-        found[level].append((place, end))
-        place = text.find(entity, place + 1)
+        found[level].append((position, end))
+        position = text.find(entity, position + 1)
     for level, spans in found.items():
         if spans:
             return (spans if every else spans[:1]), level

@@ -32,8 +32,8 @@ def write_csv(path: Path, sentences: Sequence[Sentence]) -> None:
             for triple in sentence.triples:
                 if not triple.subject.text or not triple.object.text:
                     raise UserError(f"{path.name}: an entity of {sentence.id} is an empty string, expected some text")
-                places = (triple.subject.start, triple.subject.end, triple.object.start, triple.object.end)
-                rows.writerow((sentence.id, sentence.text, *triple.strings, *places))
+                positions = (triple.subject.start, triple.subject.end, triple.object.start, triple.object.end)
+                rows.writerow((sentence.id, sentence.text, *triple.strings, *positions))
             if not sentence.triples:
                 rows.writerow((sentence.id, sentence.text, *[""] * (len(COLUMNS) - 2)))
 
@@ -47,10 +47,10 @@ def table_of(sentences: Sequence[Sentence], like: Sequence[Sentence] = ()) -> "p
     import pyarrow
 
     triples = [triple for sentence in (*sentences, *like) for triple in sentence.triples]
-    place = {"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()}
+    position = {"start": pyarrow.int64(), "end": pyarrow.int64(), "text": pyarrow.string()}
     typed = {"type": pyarrow.string()} if any(triple.typed for triple in triples) else {}
     scored = {"score": pyarrow.float64()} if any(triple.score is not None for triple in triples) else {}
-    span = pyarrow.struct({**place, **typed})
+    span = pyarrow.struct({**position, **typed})
     triple = pyarrow.struct({"subject": span, "relation": pyarrow.string(), "object": span, **scored})
     schema = pyarrow.schema({"id": pyarrow.string(), "text": pyarrow.string(), "triples": pyarrow.list_(triple)})
     return pyarrow.Table.from_pylist([sentence.to_json() for sentence in sentences], schema=schema)
@@ -77,7 +77,7 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
     """Write the texts, one a line, and next to them (``.ann``) the entities and relations.
 
     Raises:
-        UserError: a text has a line break, a relation a blank, or an entity no place; brat cannot say that.
+        UserError: a text has a line break, a relation a blank, or an entity no position; brat cannot say that.
     """
     text, lines, entities, relations = io.StringIO(), [], 0, 0
     for sentence in sentences:
@@ -87,7 +87,7 @@ def write_brat(path: Path, sentences: Sequence[Sentence]) -> None:
         for triple in sentence.triples:
             for span in (triple.subject, triple.object):
                 if span not in names:
-                    start, end = _place(path, sentence, span)
+                    start, end = _position(path, sentence, span)
                     entities += 1
                     names[span] = f"T{entities}"
                     kind = "_".join((span.type or "Entity").split()) or "Entity"  # without blanks
@@ -110,7 +110,7 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
     """Write each sentence as a document; its tokens are what blanks separate.
 
     Raises:
-        UserError: an entity has no place, or begins or ends inside a token.
+        UserError: an entity has no position, or begins or ends inside a token.
     """
     documents = []
     for sentence in sentences:
@@ -121,7 +121,7 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
         spans = list(dict.fromkeys(part for triple in sentence.triples for part in (triple.subject, triple.object)))
         entities = []
         for span in spans:
-            start, end = _place(path, sentence, span)
+            start, end = _position(path, sentence, span)
             if start not in first or end not in last:
                 raise UserError(
                     f"{path.name}: the entity {span.text!r} of {sentence.id} is not a sequence of whole tokens"
@@ -136,10 +136,10 @@ def write_docred(path: Path, sentences: Sequence[Sentence]) -> None:
     write_json(path, documents)
 
 
-def _place(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
+def _position(path: Path, sentence: Sentence, span: Span) -> tuple[int, int]:
     if span.start is None or span.end is None:
         raise UserError(
-            f"{path}: the entity {span.text!r} of {sentence.id} is not in its text; this form needs a place"
+            f"{path}: the entity {span.text!r} of {sentence.id} is not in its text; this form needs a position"
         )
     return span.start, span.end
 

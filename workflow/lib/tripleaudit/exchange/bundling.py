@@ -139,9 +139,9 @@ def _copy(source: Path, target: Path, study: Path) -> None:
 
 
 def portable(value: Any, study: Path, fields: frozenset[str], named: bool = False) -> Any:
-    """Return JSON without places of this machine: paths within the study from there, others by their last name.
+    """Return JSON without paths of this machine: paths within the study from there, others by their last name.
 
-    Addresses lose what stands before an ``@`` in them and after a ``?``. Texts are places only below one of the
+    Addresses lose what stands before an ``@`` in them and after a ``?``. Texts are paths only below one of the
     ``fields``, or where ``named`` says so; one may name several, with commas between.
     """
     if isinstance(value, dict):

@@ -70,8 +70,8 @@ def evaluation_card(folder: Path, runs: Sequence[SentenceCounts]) -> dict[str, A
     }
     found = {mark: EXPERIMENTS[mark] for mark, has in there.items() if has}
     axes = {
-        axis: {value: [mark for mark, (_, of) in found.items() if of[place] == value] for value in values}
-        for place, (axis, values) in enumerate(AXES.items())
+        axis: {value: [mark for mark, (_, of) in found.items() if of[position] == value] for value in values}
+        for position, (axis, values) in enumerate(AXES.items())
     }
     return {"experiments": {mark: name for mark, (name, _) in found.items()}, "axes": axes}
 

@@ -53,12 +53,12 @@ class Difference(difference.Difference):
 
     def to_json(self) -> dict[str, Any]:
         value: dict[str, Any] = {"sentences": self.sentences}
-        for place, metric in enumerate(METRICS):
+        for position, metric in enumerate(METRICS):
             bound = (self.bounds or {}).get(metric)
             interval = [bound.low, bound.high] if bound else None
             value[metric] = {
-                "first": self.first[place],
-                "second": self.second[place],
+                "first": self.first[position],
+                "second": self.second[position],
                 "difference": self.change(metric),
                 "interval": interval,
             }

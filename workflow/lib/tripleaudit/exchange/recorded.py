@@ -29,8 +29,8 @@ def inputs_of(study: Path, counts: Path) -> dict[str, Path | None]:
 
 def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
     """Return where a file lies in the study now, whatever folder it was scored in."""
-    place = Path(recorded["path"])
-    parts = place.relative_to(place.anchor).parts  # an absolute path would lead out of this study
+    inside = Path(recorded["path"])
+    parts = inside.relative_to(inside.anchor).parts  # an absolute path would lead out of this study
     for start in range(len(parts)):
         path = Path(study, *parts[start:])
         if path.is_file():

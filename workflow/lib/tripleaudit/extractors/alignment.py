@@ -238,8 +238,8 @@ def token_triples(
             lost += 1
             continue
         found = False
-        for subject in _places(sentence.text, triple.subject, occurrence):
-            for object_ in _places(sentence.text, triple.object, occurrence):
+        for subject in _positions(sentence.text, triple.subject, occurrence):
+            for object_ in _positions(sentence.text, triple.object, occurrence):
                 head, tail = alignment.tokens(*subject), alignment.tokens(*object_)
                 if head is not None and tail is not None:
                     rows[(*head, relation, *tail)] = None
@@ -248,9 +248,9 @@ def token_triples(
     return np.array(list(rows), dtype=np.int64).reshape(-1, 5), lost
 
 
-def _places(text: str, span: Span, occurrence: str) -> list[tuple[int, int]]:
+def _positions(text: str, span: Span, occurrence: str) -> list[tuple[int, int]]:
     given = (span.start, span.end)
     if occurrence == "given":
         return [given]
-    places, _ = find_spans(text, span.text, every=occurrence == "all")
-    return places if occurrence == "first" or given in places else [given, *places]
+    positions, _ = find_spans(text, span.text, every=occurrence == "all")
+    return positions if occurrence == "first" or given in positions else [given, *positions]

@@ -59,7 +59,7 @@ class ExtractorConfig(PreTrainedConfig):
 
     Attributes:
         encoder: configuration of the encoder.
-        relations: relation names; their places are the relation ids.
+        relations: relation names; their positions are the relation ids.
         bf16: bfloat16 autocast in prediction on GPUs that have it; as training had it (its own setting decides).
         entity_types: types that :attr:`Extractor.types` tells apart, where the training corpus has any.
     """
@@ -458,7 +458,7 @@ class Extractor(PreTrainedModel):
             subject = alignment.characters(subject_start, subject_end)
             object_ = alignment.characters(object_start, object_end)
             if subject and object_ and (subject, relation, object_) not in triples:  # rows come best first
-                spans = (Span(*place, text[slice(*place)]) for place in (subject, object_))
+                spans = (Span(*edges, text[slice(*edges)]) for edges in (subject, object_))
                 triples[subject, relation, object_] = Triple(
                     next(spans), self.config.relations[relation], *spans, score
                 )

@@ -200,11 +200,11 @@ def given_logits(tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tenso
     if not len(sentence):
         return tokens.new_zeros(0, tokens.shape[1], 2)
     folded = tagger.weight * mean_at(given, spans)[:, None]  # [n, 2, H]
-    place = ranks(sentence)
-    most = int(place.max()) + 1
+    position = ranks(sentence)
+    most = int(position.max()) + 1
     table = folded.new_zeros(len(tokens), most, *folded.shape[1:])
-    table = table.index_put((sentence, place), folded)
-    logits = (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, place].mT  # [n, L, 2]
+    table = table.index_put((sentence, position), folded)
+    logits = (table.flatten(1, 2) @ tokens.mT).unflatten(1, (most, 2))[sentence, position].mT  # [n, L, 2]
     return logits + tagger(pooled)[sentence][:, None]
 
 

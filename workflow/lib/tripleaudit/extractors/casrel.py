@@ -124,8 +124,8 @@ def draw_subjects(
         spans[sentence][first, last] = None
     for sentence, distinct in enumerate(spans):
         if distinct:
-            place = min(int(float(draw[sentence]) * len(distinct)), len(distinct) - 1)
-            start[sentence], end[sentence] = list(distinct)[place]
+            position = min(int(float(draw[sentence]) * len(distinct)), len(distinct) - 1)
+            start[sentence], end[sentence] = list(distinct)[position]
     drawn = (triples[:, 1] == start[triples[:, 0]]) & (triples[:, 2] == end[triples[:, 0]])
     return start, end, np.array([bool(distinct) for distinct in spans], dtype=bool), drawn
 

@@ -22,7 +22,7 @@ from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 
 
 def _of(settings: type[ExtractorSettings], order: float, rte: float = 0, cardinality: float = 0, **options: Any):
-    """The descriptor of a class of this package, with its places in the tables of both papers."""
+    """The descriptor of a class of this package, with its positions in the tables of both papers."""
     kind = settings.__name__.removesuffix("Settings")
     return ExtractorSpec(
         **{"name": kind.lower(), "label": kind, "reported": kind, **options},

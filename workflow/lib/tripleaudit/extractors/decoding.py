@@ -97,6 +97,6 @@ def first_rows(groups: Tensor, limit: int) -> Tensor:
 
 
 def ranks(groups: Tensor) -> Tensor:
-    """Return [n] int64, the place of each row in its group (0, 1, …); ``groups`` [n] rises."""
+    """Return [n] int64, the position of each row in its group (0, 1, …); ``groups`` [n] rises."""
     groups = groups.contiguous()
     return torch.arange(len(groups), device=groups.device) - torch.searchsorted(groups, groups)

@@ -193,11 +193,11 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     table = cells.sentence * relations + cells.relation
     single = torch.nonzero(cells.classes == SS)[:, 0]
     pairs = [(single, single)]
-    for head, tail, line, place in (
+    for head, tail, line, position in (
         (SMH, SMT, cells.row, cells.column),
         (MSH, MST, cells.column, cells.row),
     ):
-        pairs.append(_first_after(cells.classes, head, tail, table * length + line, place, length))
+        pairs.append(_first_after(cells.classes, head, tail, table * length + line, position, length))
     pairs.append(_first_below_right(cells, table))
     heads, tails = (torch.cat(each) for each in zip(*pairs, strict=True))
     rows = torch.stack(
@@ -208,16 +208,16 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     return rows, torch.where(heads == tails, cells.scores[heads], cells.scores[heads] * cells.scores[tails])
 
 
-def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, place: Tensor, length: int):
-    """For each cell of class ``head`` the first of class ``tail`` on its line at a later place; indices of both."""
+def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, position: Tensor, length: int):
+    """For each cell of class ``head`` the first of class ``tail`` on its line at a later position; indices of both."""
     heads, tails = torch.nonzero(classes == head)[:, 0], torch.nonzero(classes == tail)[:, 0]
     if not (len(heads) and len(tails)):
         return heads[:0], tails[:0]
-    key = line * length + place
+    key = line * length + position
     tails = tails[torch.argsort(key[tails])]
     at = torch.searchsorted(key[tails], key[heads], right=True).clamp(max=len(tails) - 1)
     partner = tails[at]
-    found = (line[partner] == line[heads]) & (place[partner] > place[heads])
+    found = (line[partner] == line[heads]) & (position[partner] > position[heads])
     return heads[found], partner[found]
 
 

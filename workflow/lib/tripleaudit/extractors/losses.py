@@ -102,8 +102,8 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
         return binary_cells(logits, cells if valid is None else cells[valid], mask)
     logits = raise_precision(logits)
     beyond = logits.numel()
-    places = cells if valid is None else torch.where(valid, cells, beyond)
-    labels = logits.new_zeros(beyond + 1).scatter_(0, places, 1.0)[:beyond].view(logits.shape)
+    positions = cells if valid is None else torch.where(valid, cells, beyond)
+    labels = logits.new_zeros(beyond + 1).scatter_(0, positions, 1.0)[:beyond].view(logits.shape)
     return F.binary_cross_entropy_with_logits(logits, labels, weight=mask.to(logits.dtype), reduction="sum")
 
 

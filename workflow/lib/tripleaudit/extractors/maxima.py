@@ -1,7 +1,7 @@
 """Maxima of the rows and columns of GRTE's tables, with unchanged mathematics and without keeping a table.
 
-Logits are dropped chunk by chunk and only the places of the maxima are kept; the backward pass has gradients at those
-places alone and computes no logit again.
+Logits are dropped chunk by chunk and only the positions of maxima are kept; the backward pass has gradients at those
+positions alone and computes no logit again.
 """
 
 from collections.abc import Iterator, Sequence
@@ -103,7 +103,7 @@ class _TableMaxima(torch.autograd.Function):
     def forward(ctx, subject, object_, weight, blocks, need):
         sizes = *subject.shape[:2], len(weight)
         rows, columns = subject.new_zeros(sizes), subject.new_zeros(sizes)
-        if need:  # place of each maximum
+        if need:  # position of each maximum
             row_at = torch.zeros(sizes, dtype=torch.int16, device=subject.device)
             column_at = torch.zeros_like(row_at)
         for block, (first, last) in blocks:
@@ -121,10 +121,10 @@ class _TableMaxima(torch.autograd.Function):
                     row_at[s, top:bottom, chunk] = at.add_(first)
                     if high > low:
                         best, at = _largest(down, 0)
-                        place = column_at[s, block.first : block.stop, chunk]
+                        position = column_at[s, block.first : block.stop, chunk]
                         better = torch.ones_like(best, dtype=torch.bool) if low == first else best > into
                         into.copy_(torch.where(better, best, into))
-                        place.copy_(torch.where(better, at.add_(low), place))
+                        position.copy_(torch.where(better, at.add_(low), position))
                 else:
                     rows[s, top:bottom, chunk] = across.amax(dim=1)
                     if high > low:
@@ -172,14 +172,14 @@ class _TableMaxima(torch.autograd.Function):
 
 
 def _largest(z: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """Maxima of z [rows, columns, C] over ``dim`` and their places (int16), the last of equal ones.
+    """Maxima of z [rows, columns, C] over ``dim`` and their positions (int16), the last of equal ones.
 
-    Faster on a CPU than PyTorch's own maxima with places.
+    Faster on a CPU than PyTorch's own maxima with positions.
     """
     best = z.amax(dim=dim)
-    places = torch.arange(z.shape[dim], dtype=torch.uint8 if z.shape[dim] < 256 else torch.int16)
-    places = places.view([-1 if axis == dim else 1 for axis in range(3)])
-    return best, ((z == best.unsqueeze(dim)) * places).amax(dim=dim).short()
+    positions = torch.arange(z.shape[dim], dtype=torch.uint8 if z.shape[dim] < 256 else torch.int16)
+    positions = positions.view([-1 if axis == dim else 1 for axis in range(3)])
+    return best, ((z == best.unsqueeze(dim)) * positions).amax(dim=dim).short()
 
 
 def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) -> tuple[Tensor, Tensor]:

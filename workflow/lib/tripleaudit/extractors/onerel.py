@@ -145,11 +145,11 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     return rows[whole], scores[whole]
 
 
-def _at_or_after(numbers: Tensor, places: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """For each wanted number [b] the first of ``places`` [m] (``numbers[places]`` rises) that has it or a greater one.
+def _at_or_after(numbers: Tensor, positions: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """For each wanted number [b] the first of ``positions`` [m] (``numbers[positions]`` rises) that is as great.
 
     Returns:
-        the place [b], and whether there is one [b] bool.
+        the position [b], and whether there is one [b] bool.
     """
-    at = torch.searchsorted(numbers[places], wanted)  # [b]
-    return places[at.clamp(max=len(places) - 1)], at < len(places)
+    at = torch.searchsorted(numbers[positions], wanted)  # [b]
+    return positions[at.clamp(max=len(positions) - 1)], at < len(positions)

@@ -69,9 +69,9 @@ class Pairs:
         """
         if not self.upper:
             return left[:, :, 0], right[:, 0]
-        place = self.row * self.length + self.column
+        position = self.row * self.length + self.column
         squares = (
-            part.new_zeros(len(part), self.length**2, part.shape[-1]).index_copy_(1, place, part)
+            part.new_zeros(len(part), self.length**2, part.shape[-1]).index_copy_(1, position, part)
             for part in (left, right)
         )
         left, right = (square.unflatten(1, (self.length, self.length)) for square in squares)
@@ -92,8 +92,8 @@ def number_of_pairs(length: int, upper: bool = False) -> int:
 def numbers(cells: Cells, length: int, *, upper: bool = False) -> Tensor:
     """Numbers [n] of the pairs of cells among those of a padded batch of L tokens, in the order of :class:`Pairs`."""
     row, column = cells.row, cells.column
-    place = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
-    return cells.sentence * number_of_pairs(length, upper) + place
+    position = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
+    return cells.sentence * number_of_pairs(length, upper) + position
 
 
 def cell_loss(table: "Table", cells: Tensor, scale: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -174,7 +174,7 @@ class _CellLoss(torch.autograd.Function):
 def _within(
     cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Places of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
+    """Positions of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
 
     Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
     """
@@ -208,13 +208,13 @@ def find_cells(table: "Table") -> Cells:
                 positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
             pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
             scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
-            place = pair + block.start * pairs.count
-            found.append((torch.stack([place, column + chunk.start, class_]), scores))
+            position = pair + block.start * pairs.count
+            found.append((torch.stack([position, column + chunk.start, class_]), scores))
     numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
-    place, column, class_ = numbers
-    sentence, place = place // pairs.count, place % pairs.count
+    position, column, class_ = numbers
+    sentence, position = position // pairs.count, position % pairs.count
     if pairs.upper:
-        row, at = torch.triu_indices(pairs.length, pairs.length)[:, place]
+        row, at = torch.triu_indices(pairs.length, pairs.length)[:, position]
     else:
-        row, at = place // pairs.length, place % pairs.length
+        row, at = position // pairs.length, position % pairs.length
     return most_certain(Cells(sentence, row, at, column, class_, scores), pairs.batch)

@@ -202,10 +202,10 @@ def table_spans(
 def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
     """The token that a span ending at each token really ends at, [B, L]: of a word's first piece, the word's last."""
     sentence = torch.arange(len(word_ids), device=word_ids.device)[:, None]
-    place = torch.arange(word_ids.shape[1], device=word_ids.device).expand_as(word_ids)
+    position = torch.arange(word_ids.shape[1], device=word_ids.device).expand_as(word_ids)
     word = word_ids.clamp(min=0)
-    begins = (word_ids >= 0) & (word_first[sentence, word] == place)
-    return torch.where(begins, word_last[sentence, word], place)
+    begins = (word_ids >= 0) & (word_first[sentence, word] == position)
+    return torch.where(begins, word_last[sentence, word], position)
 
 
 def decode(

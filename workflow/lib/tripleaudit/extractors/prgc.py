@@ -163,13 +163,13 @@ class PRGC(Extractor):
 
 
 def tag_labels(
-    triples: np.ndarray, places: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
+    triples: np.ndarray, positions: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
 ) -> np.ndarray:
     """Tags of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
 
     Args:
         triples: [n, 6]; those whose (sentence, relation) is no instance are left out.
-        places: columns of the role's start and end.
+        positions: columns of the role's start and end.
         instances: m of (sentence, relation).
         length: L.
 
@@ -179,7 +179,7 @@ def tag_labels(
     labels = np.full((len(instances), length), OUTSIDE, dtype=np.int64)
     number = {instance: row for row, instance in enumerate(instances)}
     for triple in triples.tolist():
-        row, start, end = number.get((triple[0], triple[3])), triple[places[0]], triple[places[1]]
+        row, start, end = number.get((triple[0], triple[3])), triple[positions[0]], triple[positions[1]]
         if row is not None:
             labels[row, start : end + 1] = INSIDE
             labels[row, start] = BEGIN

@@ -98,7 +98,7 @@ class PtrNet(Extractor):
         """Return what each step of the decoder writes: a sentence's triples in the order of the setting, then none.
 
         Returns:
-            ``classes`` [B, T], ``PAD`` after the last step, and ``places`` [B, T, 4], the tokens of subject start,
+            ``classes`` [B, T], ``PAD`` after the last step, and ``positions`` [B, T, 4], the tokens of subject start,
             subject end, object start and object end, 0 where there is no triple.
         """
         if config.order == "text":
@@ -110,14 +110,14 @@ class PtrNet(Extractor):
         if shape.static:
             longest = min(most + 1, -(-longest // STEPS_OF) * STEPS_OF)
         classes = np.full((len(rows), longest), PAD, dtype=np.int64)
-        places = np.zeros((len(rows), longest, 4), dtype=np.int64)
+        positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
         for number, (each, order) in enumerate(zip(rows, steps, strict=True)):
             early = order < most
             classes[number, order[early]] = each[early, 2] + FIRST_RELATION
-            places[number, order[early]] = each[early][:, [0, 1, 3, 4]]
+            positions[number, order[early]] = each[early][:, [0, 1, 3, 4]]
             if len(each) <= most:
                 classes[number, len(each)] = NONE
-        return {"classes": shape.sentences(classes, PAD), "places": shape.sentences(places)}
+        return {"classes": shape.sentences(classes, PAD), "positions": shape.sentences(positions)}
 
     def forward(
         self,
@@ -126,12 +126,12 @@ class PtrNet(Extractor):
         word_ids: Tensor,
         word_first: Tensor,
         classes: Tensor,
-        places: Tensor,
+        positions: Tensor,
         **_: Tensor,
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``places`` [B, T, 4] of :meth:`collate_targets`."""
+        """See :meth:`Extractor.forward`; ``classes`` [B, T] and ``positions`` [B, T, 4] of :meth:`collate_targets`."""
         writes = classes >= FIRST_RELATION  # [B, T]
-        pointers = word_ids.gather(1, places.flatten(1)).view_as(places).masked_fill(~writes[..., None], IGNORED)
+        pointers = word_ids.gather(1, positions.flatten(1)).view_as(positions).masked_fill(~writes[..., None], IGNORED)
         relation_logits, pointer_logits, classes, pointers = self.teach(
             self.read(input_ids, attention_mask, word_first), classes, pointers
         )
@@ -161,13 +161,13 @@ class PtrNet(Extractor):
             words, classes, pointers = words.take(order), classes[order], pointers[order]
             steps = (classes != PAD).sum(dim=0).tolist()
         state, scored = self.start(words), []
-        for active, wanted, places in zip(steps, classes.unbind(1), pointers.unbind(1), strict=True):
+        for active, wanted, positions in zip(steps, classes.unbind(1), pointers.unbind(1), strict=True):
             if not active:
                 break
             if active < len(state.hidden):
                 words, state = words.take(slice(active)), state.take(slice(active))
             state, relation_logits, pointer_logits, arguments = self.advance(words, state)
-            scored.append((relation_logits, pointer_logits, wanted[:active], places[:active]))
+            scored.append((relation_logits, pointer_logits, wanted[:active], positions[:active]))
             state = self.write(state, arguments, wanted[:active])
         return tuple(torch.cat(each) for each in zip(*scored, strict=True))
 
@@ -183,8 +183,8 @@ class PtrNet(Extractor):
         vectors = self.dropout(self.project(tokens[rows, first.clamp(min=0)]))
         mask = first >= 0
         lengths = mask.sum(dim=0)
-        places = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
-        back = torch.where(mask, lengths - 1 - places, places)
+        positions = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
+        back = torch.where(mask, lengths - 1 - positions, positions)
         pointers = self.subject_lstm, self.object_lstm
         lstms = tuple(prepare(lstm, vectors, mask, back) for lstm in pointers)
         return Words(mask, vectors, self.attention_keys(vectors), lstms, back)
@@ -360,7 +360,7 @@ def same_text(rows: Tensor, input_ids: Tensor, unknown: int | None = None) -> Te
     """Mark rows [n, 6] whose subject and object are the same pieces, [n] bool; unknown pieces equal none."""
     sizes = rows[:, [2, 5]] - rows[:, [1, 4]]
     offsets = torch.arange(input_ids.shape[1], device=rows.device)
-    places = (rows[:, [1, 4]][..., None] + offsets).clamp(max=input_ids.shape[1] - 1)  # [n, 2, L]
-    subject, object_ = input_ids[rows[:, 0, None, None], places].unbind(1)
+    positions = (rows[:, [1, 4]][..., None] + offsets).clamp(max=input_ids.shape[1] - 1)  # [n, 2, L]
+    subject, object_ = input_ids[rows[:, 0, None, None], positions].unbind(1)
     equal = (subject == object_) & (subject != (-1 if unknown is None else unknown))
     return (sizes[:, 0] == sizes[:, 1]) & (equal | (offsets > sizes[:, :1])).all(dim=1)

@@ -33,18 +33,18 @@ class _Recurrence(torch.autograd.Function):
         hidden = gates.new_empty((*gates.shape[:-1], size))
         cells = torch.empty_like(hidden)
         transposed = weight.mT
-        for place in range(len(gates)):
-            now = active[place]
-            if place:
-                now.baddbmm_(hidden[place - 1], transposed)
+        for position in range(len(gates)):
+            now = active[position]
+            if position:
+                now.baddbmm_(hidden[position - 1], transposed)
             now[..., : 2 * size].sigmoid_()
             now[..., 2 * size : 3 * size].tanh_()
             now[..., 3 * size :].sigmoid_()
             enter, keep, candidate, leave = now.split(size, dim=-1)
-            cell = torch.mul(enter, candidate, out=cells[place])
-            if place:
-                cell.addcmul_(keep, cells[place - 1])
-            torch.mul(cell.tanh(), leave, out=hidden[place])
+            cell = torch.mul(enter, candidate, out=cells[position])
+            if position:
+                cell.addcmul_(keep, cells[position - 1])
+            torch.mul(cell.tanh(), leave, out=hidden[position])
         ctx.save_for_backward(active, cells, hidden, weight)
         return hidden
 
@@ -69,13 +69,13 @@ class _Recurrence(torch.autograd.Function):
         parts = result.unflatten(-1, (4, -1))
         from_state = torch.zeros_like(gradient[0])
         from_cell = torch.zeros_like(gradient[0])
-        for place in reversed(range(len(gradient))):
-            state = gradient[place] + from_state
-            cell = from_cell.addcmul(state, by_cell[place])
-            torch.mul(cell.unsqueeze(-2), by_gate[place], out=parts[place, ..., :3, :])
-            torch.mul(state, by_leave[place], out=parts[place, ..., 3, :])
-            from_cell = cell * keep[place]
-            from_state = torch.bmm(result[place], weight)
+        for position in reversed(range(len(gradient))):
+            state = gradient[position] + from_state
+            cell = from_cell.addcmul(state, by_cell[position])
+            torch.mul(cell.unsqueeze(-2), by_gate[position], out=parts[position, ..., :3, :])
+            torch.mul(state, by_leave[position], out=parts[position, ..., 3, :])
+            from_cell = cell * keep[position]
+            from_state = torch.bmm(result[position], weight)
         later = result[1:].transpose(0, 1).flatten(1, 2)  # [K, (W - 1) B, 4 D]
         earlier = hidden[:-1].transpose(0, 1).flatten(1, 2)
         return result, torch.bmm(later.mT, earlier)
@@ -158,7 +158,7 @@ class _Partition(torch.autograd.Function):
         by_state, by_candidate = 1 - states**2, 1 - memory[:, :, 1] ** 2
         other = portions[:, :, :, :2].flip(3)  # what the shared partition multiplies each portion by
         signed = torch.stack([-memory, memory], dim=3)  # entity portions are 1 minus a cumulative sum
-        # sums from each place to the last one, as a product
+        # sums from each position to the last one, as a product
         later = gradient.new_ones(width, width).tril()
         from_state, from_cell = gradient.new_zeros(batch, width), gradient.new_zeros(batch, width)
         rows = zip(

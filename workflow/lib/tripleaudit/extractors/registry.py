@@ -31,11 +31,11 @@ def class_reference(name: str) -> str:
     spec = _spec_of(name)
     if not isinstance(spec.model, str):
         return f"{spec.file or spec.model.__module__}:{spec.model.__name__}"
-    place, _, attribute = spec.model.rpartition(":")
-    if not place.endswith(".py") and place.partition(".")[0] != __name__.partition(".")[0]:
-        found = importlib.util.find_spec(place)
-        place = found.origin or place if found else place
-    return f"{place}:{attribute}"
+    module, _, attribute = spec.model.rpartition(":")
+    if not module.endswith(".py") and module.partition(".")[0] != __name__.partition(".")[0]:
+        found = importlib.util.find_spec(module)
+        module = found.origin or module if found else module
+    return f"{module}:{attribute}"
 
 
 def extractor_class(name: str) -> type:

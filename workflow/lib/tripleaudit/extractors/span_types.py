@@ -50,9 +50,9 @@ def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size
     if not names:
         return {}
     states, labels = [], []
-    for text, places, found in _states(model, {text: list(entities) for text, entities in wanted.items()}, batch_size):
+    for text, spans, found in _states(model, {text: list(entities) for text, entities in wanted.items()}, batch_size):
         states.append(found)
-        labels += [names.index(wanted[text][place]) for place in places]
+        labels += [names.index(wanted[text][span]) for span in spans]
     inputs, targets = torch.cat(states).float(), torch.tensor(labels, device=model.device)  # [n, 2H], [n]
     model.config.entity_types = names
     model.types = type_layer(model.hidden_size, names).to(model.device)
@@ -80,13 +80,13 @@ def with_types(
         alignment: of the sentence.
         states: [L, H] that the encoder gave it.
     """
-    places = dict.fromkeys((span.start, span.end) for t in triples for span in (t.subject, t.object))
-    fitting = _fitting(alignment, places)
+    positions = dict.fromkeys((span.start, span.end) for t in triples for span in (t.subject, t.object))
+    fitting = _fitting(alignment, positions)
     if not fitting:
         return tuple(triples)
     with torch.inference_mode():
         numbers = model.types(_at(states, fitting).to(model.types.weight.dtype)).argmax(dim=1).tolist()
-    types = {place: model.config.entity_types[number] for place, number in zip(fitting, numbers, strict=True)}
+    types = {position: model.config.entity_types[number] for position, number in zip(fitting, numbers, strict=True)}
 
     def typed(span: Span) -> Span:
         return replace(span, type=types.get((span.start, span.end)))
@@ -127,6 +127,6 @@ def _at(states: Tensor, fitting: Mapping[Entity, tuple[int, int]]) -> Tensor:
     return torch.cat([states[first], states[last]], dim=-1)
 
 
-def _fitting(alignment: Alignment, places: Iterable[Entity]) -> dict[Entity, tuple[int, int]]:
+def _fitting(alignment: Alignment, positions: Iterable[Entity]) -> dict[Entity, tuple[int, int]]:
     """Those entities that begin and end with tokens -> their first and last tokens (inclusive)."""
-    return {place: tokens for place in places if (tokens := alignment.tokens(*place)) is not None}
+    return {position: tokens for position in positions if (tokens := alignment.tokens(*position)) is not None}

@@ -82,7 +82,7 @@ class TDEER(Extractor):
                 [(*instance[:-1], 1) for instance in drawn if instance[0] == number for _ in range(instance[-1])]
                 for number in range(len(rows))
             ]
-            drawn = [own[place % len(own)] for own, place in zip(single, chosen, strict=True) if own]
+            drawn = [own[position % len(own)] for own, position in zip(single, chosen, strict=True) if own]
         instances = np.array(drawn, dtype=np.int64).reshape(-1, 5)
         triples = stack_triples(rows).numpy()
         sentence, length = triples[:, 0], shape.length
@@ -208,8 +208,8 @@ def draw_instances(
         ]
         fresh = [candidate for candidate in dict.fromkeys(candidates) if candidate not in seen]
         seen.update(fresh)
-        for place in rng.permutation(len(fresh))[:neg_samples]:
-            counts[fresh[place]] = 1
+        for position in rng.permutation(len(fresh))[:neg_samples]:
+            counts[fresh[position]] = 1
     return [(*key, count) for key, count in counts.items()]
 
 

@@ -55,8 +55,8 @@ class TPLinker(Extractor):
             extra = max(0, self.config.max_length - input_ids.shape[1])
             input_ids = F.pad(input_ids, (0, extra), value=self.config.encoder.pad_token_id or 0)
             attention_mask = F.pad(attention_mask, (0, extra))
-            places = torch.arange(input_ids.shape[1], device=input_ids.device)
-            content_mask = (places < self.config.max_length) & attention_mask[:, :1].bool()
+            positions = torch.arange(input_ids.shape[1], device=input_ids.device)
+            content_mask = (positions < self.config.max_length) & attention_mask[:, :1].bool()
         hidden = self.encode(input_ids, attention_mask)
         table, relations = self.table(hidden, content_mask), len(self.config.relations)
         pairs = table.pairs
@@ -181,12 +181,12 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
         start, end, object_end = subject[link], entities.column[first], entities.column[second]
         sentence, relation = heads.sentence[link], heads.relation[link]
         key = ((sentence * relations + relation) * length + end) * length + object_end  # [c]
-        place = torch.searchsorted(tail_key, key).clamp(max=max(0, len(tail_key) - 1))
-        keep = tail_key[place] == key if len(tail_key) else torch.zeros_like(key, dtype=torch.bool)
+        position = torch.searchsorted(tail_key, key).clamp(max=max(0, len(tail_key) - 1))
+        keep = tail_key[position] == key if len(tail_key) else torch.zeros_like(key, dtype=torch.bool)
         found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)  # [c, 6]
         evidence = entities.scores[first], entities.scores[second], heads.scores[link]
         rows.append(found[keep])
-        scores.append(torch.stack(evidence).prod(dim=0)[keep] * tail_scores[place[keep]])
+        scores.append(torch.stack(evidence).prod(dim=0)[keep] * tail_scores[position[keep]])
     return torch.cat(rows), torch.cat(scores)
 
 

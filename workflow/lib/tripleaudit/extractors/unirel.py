@@ -78,8 +78,8 @@ class UniRel(Extractor):
         whole, room = encoder_limit(config.encoder), encoder_limit(config.encoder) - len(config.relations)
         if room < min(config.max_length, whole // 2):
             raise UserError(
-                f"unirel puts all {len(config.relations)} relations into the encoder's {whole} places, which leaves "
-                f"{max(0, room)} for a sentence; expected a corpus of fewer relations or an encoder of more places"
+                f"unirel puts all {len(config.relations)} relations into the encoder's {whole} positions, which leaves "
+                f"{max(0, room)} for a sentence; expected a corpus of fewer relations or an encoder of more positions"
             )
         return room
 
@@ -127,17 +127,17 @@ class UniRel(Extractor):
         names = self.relation_embeddings()
         batch, length, relations = *input_ids.shape, len(names)
         both = torch.cat([tokens, names.expand(batch, -1, -1)], dim=1)
-        place = torch.arange(length + relations, device=input_ids.device)  # [L + R]
+        position = torch.arange(length + relations, device=input_ids.device)  # [L + R]
         used = attention_mask.sum(dim=1, keepdim=True)  # [B, 1]
-        of_relation = (place >= used) & (place < used + relations)  # [B, L + R], in the encoder's order
-        inward = torch.where(place < used, place, place - relations)
-        inward = torch.where(of_relation, length + place - used, inward)
-        outward = torch.where(place < used, place, place + relations)
-        outward = torch.where(place < length, outward, used + place - length)
+        of_relation = (position >= used) & (position < used + relations)  # [B, L + R], in the encoder's order
+        inward = torch.where(position < used, position, position - relations)
+        inward = torch.where(of_relation, length + position - used, inward)
+        outward = torch.where(position < used, position, position + relations)
+        outward = torch.where(position < length, outward, used + position - length)
         further = {}
         if getattr(self.config.encoder, "type_vocab_size", 0) > 1:  # relations are the second segment
             further["token_type_ids"] = of_relation.long()
-        mask = (place < used + relations).long()
+        mask = (position < used + relations).long()
         states = self.encoded(None, mask, inputs_embeds=_reordered(both, inward), **further).last_hidden_state
         states = _reordered(states, outward)
         self.keep_states(states[:, :length])
@@ -202,13 +202,13 @@ def targets(triples: Tensor, length: int, shape: Sequence[int]) -> Tensor:
     relation = relation + length
     cells = [(SPAN, *each) for each in ((start, end), (end, start), (object_start, object_end))]
     cells.append((SPAN, object_end, object_start))
-    for place, subject, object_ in ((HEAD, start, object_start), (TAIL, end, object_end)):
-        cells += [(place, subject, object_), (place, object_, subject), (place, subject, relation)]
-        cells.append((place, relation, object_))
+    for which, subject, object_ in ((HEAD, start, object_start), (TAIL, end, object_end)):
+        cells += [(which, subject, object_), (which, object_, subject), (which, subject, relation)]
+        cells.append((which, relation, object_))
         for entity in (subject, object_):
             cells += [(SPAN, entity, relation), (SPAN, relation, entity)]
     return torch.cat(
-        [flat_cells(tuple(shape), sentence, torch.full_like(sentence, place), row, at) for place, row, at in cells]
+        [flat_cells(tuple(shape), sentence, torch.full_like(sentence, which), row, at) for which, row, at in cells]
     )
 
 

@@ -186,7 +186,7 @@ class Extraction:
     def prediction(self, relations: Verbaliser) -> Sentence:
         """Return the sentence with the triples between spans, relations under the corpus's own names.
 
-        A string that does not occur in the text stays, without a place. Each distinct triple appears once.
+        A string that does not occur in the text stays, without a position. Each distinct triple appears once.
         """
         triples: dict[tuple[str, str, str], Triple] = {}
         for item in self.triples:
@@ -347,11 +347,11 @@ def _ask_again(task: Task, request: Request, answer: Answer) -> Request:
 
 
 def _span(text: str, name: str) -> Span:
-    places, _ = find_spans(text, name)
-    if not places and (start := text.casefold().find(name.casefold())) >= 0 and len(text.casefold()) == len(text):
-        places = [(start, start + len(name))]
-        places = [place for place in places if text[slice(*place)].casefold() == name.casefold()]
-    if not places:
+    positions, _ = find_spans(text, name)
+    if not positions and (start := text.casefold().find(name.casefold())) >= 0 and len(text.casefold()) == len(text):
+        positions = [(start, start + len(name))]
+        positions = [position for position in positions if text[slice(*position)].casefold() == name.casefold()]
+    if not positions:
         return Span(None, None, name)
-    start, end = places[0]
+    start, end = positions[0]
     return Span(start, end, text[start:end])

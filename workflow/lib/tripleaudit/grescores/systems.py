@@ -196,7 +196,7 @@ def _in_sro(value: Mapping[str, list[Any]], order: str, path: Path) -> dict[str,
 def _relation_is_last(items: list[list[Any]], path: Path) -> bool:
     if not items or not all(len(item) == 3 and all(isinstance(part, str) for part in item) for item in items):
         return False
-    second, last = ({item[place] for item in items} for place in (1, 2))
+    second, last = ({item[position] for item in items} for position in (1, 2))
     if all(name.startswith(_PREFIXES) for name in last):
         return True
     if (

@@ -175,8 +175,8 @@ def arranged(texts: Sequence[str], evaluated: Iterable[str], after: float) -> li
     """
     chosen = set(evaluated)
     inside, others = [text for text in texts if text in chosen], [text for text in texts if text not in chosen]
-    place = round(after * len(others))
-    return others[:place] + inside + others[place:]
+    position = round(after * len(others))
+    return others[:position] + inside + others[position:]
 
 
 def similarity(p: np.ndarray, q: np.ndarray) -> float:

@@ -91,7 +91,7 @@ def decode(text: str) -> Decoded:
 
 
 def _next_bracket(text: str, position: int) -> int | None:
-    found = [place for place in (text.find("[", position), text.find("{", position)) if place >= 0]
+    found = [start for start in (text.find("[", position), text.find("{", position)) if start >= 0]
     return min(found, default=None)
 
 

@@ -131,7 +131,7 @@ class Sender:
         return answer
 
     async def _post_embeddings(self, key: str, body: dict[str, Any], at_most: int, texts: int) -> dict[str, Any]:
-        async with self.slots.place():
+        async with self.slots.slot():
             payload, usage, cost = await self._paid(key, "embeddings", body, at_most, 0)
         self._settle(key, cost)
         self._count(usage, cost, texts)
@@ -181,7 +181,7 @@ class Sender:
                     self.totals.cached += 1
                     return answer
                 if mine:
-                    async with self._alone(), self.slots.place():
+                    async with self._alone(), self.slots.slot():
                         if self._full is not None:  # no answer more could be stored
                             raise self._full
                         try:
@@ -341,7 +341,7 @@ class Sender:
 
     @functools.cached_property
     def slots(self) -> Slots:
-        """The places for requests, which a local model has for itself."""
+        """The slots for requests, which a local model has for itself."""
         return Slots(None if self._server else self.cache.folder / "slots", self.endpoint)
 
     async def _connected(self) -> Transport:

@@ -14,14 +14,14 @@ from tripleaudit.machine.locks import taken
 from tripleaudit.machine.storage import explained
 
 POLL = 0.05  # seconds between two looks at something that another process is working on
-LONGEST_POLL = 0.5  # seconds between two looks at places that other processes have held for long
+LONGEST_POLL = 0.5  # seconds between two looks at slots that other processes have held for long
 
 
 class Slots:
-    """The places for requests at one endpoint; every request in flight holds one.
+    """The slots for requests at one endpoint; every request in flight holds one.
 
-    All processes together hold at most ``concurrency`` of them: a place is the lock of a file. A process keeps the
-    places that it has as long as requests of its own wait, so a full queue never waits for the disk. After a refusal
+    All processes together hold at most ``concurrency`` of them: a slot is the lock of a file. A process keeps the
+    slots that it has as long as requests of its own wait, so a full queue never waits for the disk. After a refusal
     for being too fast (:meth:`slower`) fewer requests are sent at once, and with every answer a little more again.
 
     Args:
@@ -35,16 +35,16 @@ class Slots:
         self._folder = folder and folder / canonical_key([endpoint.base_url, endpoint.model])[:16]
         self._turn, self._looking, self._returned = asyncio.Condition(), asyncio.Lock(), asyncio.Event()
         self._busy = self._waiting = 0
-        self._idle: list[FileLock] = []  # places that this process holds and does not use
-        self._others: list[FileLock] = []  # places that it does not hold
+        self._idle: list[FileLock] = []  # slots that this process holds and does not use
+        self._others: list[FileLock] = []  # slots that it does not hold
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
             paths = (self._folder / f"{number}.lock" for number in range(self._size))
             self._others = [FileLock(path, timeout=0, thread_local=False) for path in paths]
 
     @contextlib.asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """Hold one place."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold one slot."""
         self._waiting += 1
         try:
             async with self._turn:
@@ -95,7 +95,7 @@ class Slots:
         self._allowed = min(float(self._size), self._allowed + 1 / self._allowed)
 
     def close(self) -> None:
-        """Give back all places."""
+        """Give back all slots."""
         while self._idle:
             self._release(self._idle.pop())
 

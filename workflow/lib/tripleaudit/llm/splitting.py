@@ -45,7 +45,7 @@ def sentences(text: str) -> list[Span]:
 
 
 def blocks(text: str) -> list[Span]:
-    """Return the places that must stay whole: code (fenced or indented), lists and tables of two or more lines.
+    """Return the offsets that must stay whole: code (fenced or indented), lists and tables of two or more lines.
 
     List items may be separated by blank lines. A block starts at its first line and ends with the last character
     of its last line; a fence that nothing closes goes on past the text, so its block ends one character after it.
@@ -87,7 +87,7 @@ def headings(text: str) -> list[Span]:
 def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
     """Split ``text`` into pieces of at most ``limit`` characters, at the best boundary in the second half of each.
 
-    A boundary is a paragraph end, else a sentence end, else whitespace, else any place. No boundary falls inside a
+    A boundary is a paragraph end, else a sentence end, else whitespace, else any offset. No boundary falls inside a
     protected span: a piece that holds one which is longer than ``limit`` is longer than ``limit`` too.
 
     Returns:
@@ -97,12 +97,12 @@ def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
     starts = [0]
     while len(text) - starts[-1] > limit:
         start = starts[-1]
-        place = _best(levels, start + limit // 2, start + limit)
-        if place is None or place <= start:
-            place = _hard_cut(text, start, limit, protected)
-        if place >= len(text):
+        offset = _best(levels, start + limit // 2, start + limit)
+        if offset is None or offset <= start:
+            offset = _hard_cut(text, start, limit, protected)
+        if offset >= len(text):
             break
-        starts.append(place)
+        starts.append(offset)
     return _spans(text, starts[1:])
 
 
@@ -124,13 +124,13 @@ def split_evenly(text: str, count: int, protected: Sequence[Span] = ()) -> list[
         for level in levels:
             near = [p for p in level if p > lower and abs(p - target) <= width / 4]
             if near:
-                cuts.append(min(near, key=lambda place: abs(place - target)))
+                cuts.append(min(near, key=lambda offset: abs(offset - target)))
                 break
         else:
-            rest = [place for place in levels[-1] if place > lower]
+            rest = [offset for offset in levels[-1] if offset > lower]
             if not rest:
                 raise UserError(f"a text of {len(text)} characters cannot be split into {count} pieces at whitespace")
-            cuts.append(min(rest, key=lambda place: abs(place - target)))
+            cuts.append(min(rest, key=lambda offset: abs(offset - target)))
     return _spans(text, cuts)
 
 
@@ -143,12 +143,12 @@ def _levels(text: str, protected: Sequence[Span]) -> list[list[int]]:
     """Return the boundaries outside of protected spans, from the best kind to the least."""
     ends, blanks = ([match.end() for match in kind.finditer(text)] for kind in (PARAGRAPH_END, WHITESPACE_END))
     levels = (ends, _sentence_ends(text), blanks)
-    return [[place for place in level if not _inside(place, protected)] for level in levels]
+    return [[offset for offset in level if not _inside(offset, protected)] for level in levels]
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    places = [0, *(end for end in ends if 0 < end < len(text)), len(text)]
-    return [(start, end) for start, end in zip(places, places[1:], strict=False) if end > start]
+    offsets = [0, *(end for end in ends if 0 < end < len(text)), len(text)]
+    return [(start, end) for start, end in zip(offsets, offsets[1:], strict=False) if end > start]
 
 
 def _sentence_ends(text: str) -> list[int]:
@@ -201,8 +201,8 @@ def _indented(text: str) -> list[Span]:
     return [*found, run] if run else found
 
 
-def _inside(place: int, spans: Sequence[Span]) -> bool:
-    return any(start < place < end for start, end in spans)
+def _inside(offset: int, spans: Sequence[Span]) -> bool:
+    return any(start < offset < end for start, end in spans)
 
 
 def _best(levels: Sequence[Sequence[int]], low: int, high: int) -> int | None:
@@ -216,10 +216,10 @@ def _best(levels: Sequence[Sequence[int]], low: int, high: int) -> int | None:
 
 def _hard_cut(text: str, start: int, limit: int, protected: Sequence[Span]) -> int:
     """Cut where nothing natural is in reach; a carriage return stays with its line feed, a protected span whole."""
-    place = start + limit
-    if text[place - 1 : place + 1] == "\r\n":
-        place += -1 if place - 1 > start else 1
+    offset = start + limit
+    if text[offset - 1 : offset + 1] == "\r\n":
+        offset += -1 if offset - 1 > start else 1
     for low, high in protected:
-        if low < place < high:
+        if low < offset < high:
             return low if low > start else high
-    return place
+    return offset

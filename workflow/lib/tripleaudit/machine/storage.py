@@ -30,8 +30,8 @@ def sentence(error: BaseException, path: str | Path | None = None) -> str | None
     number = _number(error)
     if number not in (*FULL, *CLOSED):
         return None
-    place = path or getattr(error, "filename2", None) or getattr(error, "filename", None)
-    where = f"{place}: " if place else ""
+    file = path or getattr(error, "filename2", None) or getattr(error, "filename", None)
+    where = f"{file}: " if file else ""
     if number in FULL:
         return f"{where}the disk is full; free some space and run again, what was finished is kept"
     if number == errno.EROFS:

@@ -20,8 +20,8 @@ PLACEHOLDERS = ("", "unknown", "n/a", "na", "none", "null", "not specified", "no
 class Entity:
     """One extracted entity.
 
-    ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its place in the raw result of the document and
-    variant; ``variant`` is ``enriched``, ``untouched``, ``parts``, or that of a run of its own for the table of
+    ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its position in the raw result of the document,
+    in its variant; ``variant`` is ``enriched``, ``untouched``, ``parts``, or that of a run of its own for the table of
     iterations; ``call`` is the hash of the request that returned it.
     """
 

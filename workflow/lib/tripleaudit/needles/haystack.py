@@ -182,7 +182,7 @@ def infuse(
     Args:
         document: the haystack.
         needles: ``(id, paragraph)`` pairs; they are shuffled, and taken in that order.
-        seed: decides the order and the places; equal arguments give equal results.
+        seed: decides the order and the offsets; equal arguments give equal results.
         target: stop once the needles fill this share of the characters of the enriched text.
         minimum, maximum: bounds of the share; a needle that would pass ``maximum`` is left out.
 
@@ -194,10 +194,10 @@ def infuse(
     shuffled = list(needles)
     rng.shuffle(shuffled)
     chosen, unit, gaps = _choose(document, shuffled, target, minimum, maximum)
-    places = sorted(_draw(rng, len(gaps), len(chosen)))
+    offsets = sorted(_draw(rng, len(gaps), len(chosen)))
     text = document.text
     parts, placed, last, length = [], [], 0, 0
-    for (identifier, paragraph), gap in zip(chosen, places, strict=True):
+    for (identifier, paragraph), gap in zip(chosen, offsets, strict=True):
         position = gaps[gap]
         parts.append(text[last:position])
         length += position - last
@@ -224,7 +224,7 @@ def _choose(
     text = document.text
     units = {"paragraph": paragraphs(text), "sentence": sentences(text)}
     # The separators count towards the share, and which ones are used depends on the number of needles. A document of
-    # headings and blocks alone has no place between sentences, so its needles are paragraphs however many they are.
+    # headings and blocks alone has no offset between sentences, so its needles are paragraphs however many they are.
     for unit, roomy in (("paragraph", True), ("sentence", False), ("paragraph", False)):
         gaps = _gaps(text, units[unit], unit)
         extra = len("".join(_separators(len(text), 0, unit, _newline(text))))
@@ -250,19 +250,19 @@ def _choose(
 
 
 def _gaps(text: str, spans: Sequence[tuple[int, int]], unit: str) -> list[int]:
-    """Places between units, before the first and after the last included, but not inside lists, tables or code.
+    """Offsets between units, before the first and after the last included, but not inside lists, tables or code.
 
     Between sentences a needle is followed by a blank alone, so it cannot stand in, before or right behind a heading,
     nor before a block.
     """
     whole = blocks(text)
-    places = [0, *(s for s in [*(s for s, _ in spans[1:]), len(text)] if not any(a < s < b for a, b in whole))]
+    offsets = [0, *(s for s in [*(s for s, _ in spans[1:]), len(text)] if not any(a < s < b for a, b in whole))]
     if unit == "paragraph":
-        return places
+        return offsets
     barred = [*headings(text), *((start, start) for start, _ in whole)]
     if barred and any(end >= len(text.rstrip()) for _, end in whole):
         barred.append((len(text), len(text)))  # a blank after the last line of a block would be part of it
-    return [place for place in places if not any(a <= place <= b for a, b in barred)]
+    return [offset for offset in offsets if not any(a <= offset <= b for a, b in barred)]
 
 
 def _draw(rng: random.Random, gaps: int, count: int) -> list[int]:

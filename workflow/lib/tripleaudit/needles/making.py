@@ -69,7 +69,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
     calls = 0
     if ask is not None:
         for document in documents:  # before anything is paid: what the model does not give comes from the templates
-            place(document, _filled(document, kinds, plan, []), plan)
+            infused(document, _filled(document, kinds, plan, []), plan)
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
             discovered = ask.drive(talks)
@@ -81,7 +81,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
     for document in documents:
         _filled(document, kinds, plan, made[document.id])
     needles = [needle for document in documents for needle in made[document.id]]
-    infusions = {document.id: place(document, made[document.id], plan) for document in documents}
+    infusions = {document.id: infused(document, made[document.id], plan) for document in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
         "plan": plan.made_json(),
@@ -114,7 +114,7 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
         if reason := problem(needle, texts[needle.doc], before[needle.doc], plan):
             raise UserError(f"needle {needle.id!r} cannot be used: {reason}")
         before[needle.doc].append(needle)
-    infusions = {d.id: place(d, before[d.id], plan) for d in documents}
+    infusions = {d.id: infused(d, before[d.id], plan) for d in documents}
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
         "plan": plan.made_json(),
@@ -126,7 +126,7 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
     return Corpus(list(documents), list(needles), infusions, report)
 
 
-def place(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
+def infused(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
     """Infuse needles into one document and say which piece each lies in."""
     pairs = [(needle.id, needle.paragraph) for needle in needles]
     infusion = infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)

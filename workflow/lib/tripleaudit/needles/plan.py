@@ -46,7 +46,7 @@ class NeedleSettings(Section):
     maximum: Annotated[float, Field(gt=0, lt=1)] = MAXIMUM
     """Greatest share of the needles."""
     seed: Seed = 0
-    """Seed of needles and places."""
+    """Seed of needles and positions."""
     piece_chars: Number = 4000
     """Length of the pieces that documents are split into."""
     iterations: Count = 3

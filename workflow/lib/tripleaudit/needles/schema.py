@@ -88,7 +88,7 @@ def load_schema(path: str | Path) -> Schema:
     """Read and check a schema file; a bare name is looked up among the schemas that ship with the project.
 
     Raises:
-        UserError: the file is missing or does not follow the format; the message names the file and the place.
+        UserError: the file is missing or does not follow the format; the message names the file and the position.
     """
     path = schema_file(path)
     return schema_from_json(read_json(path), str(path))

@@ -103,7 +103,7 @@ def infuse_triples(
     """
     pool = _in_turns(sentences, seed)
     if not pool:
-        raise UserError("triple needles: the corpus has no sentence whose triples all have a place in it")
+        raise UserError("triple needles: the corpus has no sentence whose triples all have a position in it")
     records: list[Sentence] = []
     needles: list[TripleNeedle] = []
     infusions: list[Infusion] = []
@@ -250,9 +250,9 @@ def _records(
 ) -> Iterator[tuple[Sentence, list]]:
     text, protected = infusion.text, infusion.spans()
     if piece_chars is None:
-        cuts = {place for span in sentence_spans(text) for place in span}
-        cuts = {place for place in cuts if not any(a < place < b for a, b in protected)}
-        ends = sorted(cuts | {place for span in protected for place in span})
+        cuts = {position for span in sentence_spans(text) for position in span}
+        cuts = {position for position in cuts if not any(a < position < b for a, b in protected)}
+        ends = sorted(cuts | {position for span in protected for position in span})
         spans = list(zip(ends, ends[1:], strict=False))
     else:
         spans = split(text, piece_chars, protected)

@@ -167,40 +167,40 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
                 if mistake.key not in removed:
                     sentences.append(mistake.sentence())
                 if mistake.kind == "missing":
-                    gone.add(str(mistake.place[-1]) if mistake.place else "")
+                    gone.add(str(mistake.loc[-1]) if mistake.loc else "")
                 # another mistake may have taken it out already, alone or with the entry around it
-                if not any(mistake.place[:depth] in removed for depth in range(1, len(mistake.place) + 1)):
-                    removed.add(_remove(left, mistake.place, mistake.key))
+                if not any(mistake.loc[:depth] in removed for depth in range(1, len(mistake.loc) + 1)):
+                    removed.add(_remove(left, mistake.loc, mistake.key))
 
 
-def _without_other_keys(part: Any, place: tuple[str, ...]) -> Iterator[str]:
+def _without_other_keys(part: Any, loc: tuple[str, ...]) -> Iterator[str]:
     """Take out of all mappings the keys that YAML does not read as text; yield a sentence for each."""
     entries = list(part.items()) if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
     for key, value in entries:
         if isinstance(part, dict) and not isinstance(key, str):
-            yield f"{'/'.join(place) or '(top level)'}: YAML reads the key {key!r} as no text; expected it in quotes"
+            yield f"{'/'.join(loc) or '(top level)'}: YAML reads the key {key!r} as no text; expected it in quotes"
             del part[key]
         else:
-            yield from _without_other_keys(value, (*place, str(key)))
+            yield from _without_other_keys(value, (*loc, str(key)))
 
 
-def _remove(config: dict[str, Any], place: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Take the entry at a place out of a configuration, the whole list of an item of one, and return the place."""
-    if not place:  # a key of the top level is missing
+def _remove(config: dict[str, Any], loc: Sequence[str | int], missing: Sequence[str | int]) -> tuple[str | int, ...]:
+    """Take an entry out of a configuration, the whole list of an item of one, and return where it was."""
+    if not loc:  # a key of the top level is missing
         config[str(missing[-1])] = "unnamed"
         return tuple(missing)
     parents: list[Any] = [config]
-    for key in place[:-1]:
+    for key in loc[:-1]:
         inner = parents[-1]
         fits = isinstance(inner, dict) and key in inner or isinstance(inner, list) and isinstance(key, int)
         if not fits:
             break
         parents.append(inner[key])
     for depth in reversed(range(len(parents))):
-        if isinstance(parents[depth], dict) and place[depth] in parents[depth]:
-            del parents[depth][place[depth]]
-            return tuple(place[: depth + 1])
-    raise UserError(f"{HEADING}\n- {'/'.join(map(str, place))}: cannot be used")
+        if isinstance(parents[depth], dict) and loc[depth] in parents[depth]:
+            del parents[depth][loc[depth]]
+            return tuple(loc[: depth + 1])
+    raise UserError(f"{HEADING}\n- {'/'.join(map(str, loc))}: cannot be used")
 
 
 def refused(problems: Iterable[str]) -> UserError:

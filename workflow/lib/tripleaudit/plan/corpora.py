@@ -138,10 +138,10 @@ def _twice(files: Files) -> Iterator[tuple[str, str, str]]:
     first: dict[Path, str] = {}
     for split, paths in files:
         for path in paths or ():
-            place = Path(shipped(path)).resolve()
-            if place in first:
-                yield path, first[place], split
-            first.setdefault(place, split)
+            file = Path(shipped(path)).resolve()
+            if file in first:
+                yield path, first[file], split
+            first.setdefault(file, split)
 
 
 class Corpora:
@@ -173,11 +173,11 @@ class Corpora:
     def _problems_of_files(self, where: str, name: str, corpus: Corpus, files: Files) -> Iterator[str]:
         yield from _problems_of_form(where, corpus)
         for split, path in ((split, path) for split, paths in files for path in paths or ()):
-            place = Path(split_of(shipped(path))[0])
-            if not place.exists():
+            file = Path(split_of(shipped(path))[0])
+            if not file.exists():
                 yield f"{where}/files/{split}: {path}: no such file"
             else:
-                yield from refused(f"{where}/files/{split}", _check_text, place, corpus.format)
+                yield from refused(f"{where}/files/{split}", _check_text, file, corpus.format)
         for path, known, split in _twice(files):
             if known == split:
                 yield f"{where}/files/{split}: {path}: the same file twice; expected it once"
@@ -448,9 +448,9 @@ def _sizes_of_files(files: Files | None) -> dict[str, int]:
     """The number of sentences of each split of files that have one a line; others are not looked into."""
     sizes: dict[str, int] = {}
     for split, paths in ((split, getattr(files, split)) for split in SPLITS if files):
-        places = [Path(shipped(path)) for path in paths or ()]
-        if places and all(place.suffix == ".jsonl" and place.is_file() for place in places):
-            sizes[split] = sum(_lines(place) for place in places)
+        found = [Path(shipped(path)) for path in paths or ()]
+        if found and all(file.suffix == ".jsonl" and file.is_file() for file in found):
+            sizes[split] = sum(_lines(file) for file in found)
     return sizes
 
 

@@ -50,7 +50,7 @@ class NeedleTriples(Section):
     maximum: float = Field(0.3, gt=0, lt=1)
     """Greatest share."""
     seed: Seed = 0
-    """Seed of needles and places."""
+    """Seed of needles and positions."""
     piece_chars: Number = 1500
     """Length of the pieces shown to language models."""
     models: Annotated[list[str], Unique] | None = None

@@ -30,13 +30,13 @@ ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
 """Rule -> the system that answers in a job of it."""
 
 
-def named(place: str, headers: Mapping[str, str], key: str | None = None) -> Iterator[tuple[str, str]]:
+def named(loc: str, headers: Mapping[str, str], key: str | None = None) -> Iterator[tuple[str, str]]:
     """Yield each variable that a key and headers come from, and where the configuration says so."""
     if key:
-        yield key, f"{place}/api_key_env"
+        yield key, f"{loc}/api_key_env"
     for header, value in headers.items():
         if value.startswith(FROM_ENVIRONMENT):
-            yield value.removeprefix(FROM_ENVIRONMENT), f"{place}/headers/{header}"
+            yield value.removeprefix(FROM_ENVIRONMENT), f"{loc}/headers/{header}"
 
 
 def variables(study: "Study") -> list[tuple[str, str]]:
@@ -54,11 +54,11 @@ def is_set(name: str) -> bool:
 
 def to_set(study: "Study") -> str:
     """Return the sentence about the variables that are to be set before a study runs; empty if there are none."""
-    places: dict[str, list[str]] = {}
-    for name, place in variables(study):
+    locs: dict[str, list[str]] = {}
+    for name, loc in variables(study):
         if not is_set(name):
-            places.setdefault(name, []).append(place)
-    listed = ", ".join(f"{name} ({', '.join(found)})" for name, found in sorted(places.items()))
+            locs.setdefault(name, []).append(loc)
+    listed = ", ".join(f"{name} ({', '.join(found)})" for name, found in sorted(locs.items()))
     return f"environment variables to set first: {listed}" if listed else ""
 
 
@@ -81,11 +81,11 @@ def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str |
             parts.add(f"{SYSTEM}{system}/")
             parts.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
         parts.update(f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ()))
-    missing = [(name, place) for name, place in variables(study) if not is_set(name) and place.startswith(tuple(parts))]
+    missing = [(name, loc) for name, loc in variables(study) if not is_set(name) and loc.startswith(tuple(parts))]
     stored = Cache(cache).has_any()
-    wanted = [(name, place) for name, place in missing if place.startswith(SYSTEM) or not stored]
+    wanted = [(name, loc) for name, loc in missing if loc.startswith(SYSTEM) or not stored]
     if wanted:
-        lines = (f"- {place}: the environment variable {name} is not set" for name, place in wanted)
+        lines = (f"- {loc}: the environment variable {name} is not set" for name, loc in wanted)
         raise UserError("\n".join(["Jobs of this run would find no key:", *lines]))
-    for name, place in missing:
-        yield f"{place}: the environment variable {name} is not set; only answers that are stored can be used"
+    for name, loc in missing:
+        yield f"{loc}: the environment variable {name} is not set; only answers that are stored can be used"

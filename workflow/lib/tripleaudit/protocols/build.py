@@ -11,7 +11,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus, counts
-from tripleaudit.protocols.variants import named_by_place, variants_of
+from tripleaudit.protocols.variants import named_by_position, variants_of
 
 
 def spec_of(name: str) -> ProtocolSpec:
@@ -78,7 +78,7 @@ def _paired(splits: Splits, source: str, original: list[Sentence] | None) -> Spl
     if original is None:
         return splits
     if source == "published":
-        return Splits(splits.train, splits.valid, named_by_place(original, splits.test))
+        return Splits(splits.train, splits.valid, named_by_position(original, splits.test))
     variants_of([row.id for row in original], [row.id for row in splits.test], "corpora/…/files/augmented")
     return splits
 

@@ -30,7 +30,7 @@ class Finding:
     Attributes:
         check, count: short name of what was looked at, and how often it was found.
         text: one sentence, with what to do where something can be done.
-        examples: some of the places.
+        examples: some of them.
     """
 
     check: str
@@ -42,9 +42,9 @@ class Finding:
         return asdict(self) | {"examples": list(self.examples)}
 
 
-def _found(check: str, places: Sequence[str], text: str) -> Finding:
-    """Return what was found at some places; ``text`` follows their number."""
-    return Finding(check, len(places), f"{len(places)} {text}", tuple(places[:SHOWN]))
+def _found(check: str, examples: Sequence[str], text: str) -> Finding:
+    """Return what was found in some examples; ``text`` follows their number."""
+    return Finding(check, len(examples), f"{len(examples)} {text}", tuple(examples[:SHOWN]))
 
 
 def findings(corpus: Corpus, train: Corpus | None = None) -> list[Finding]:
@@ -74,21 +74,21 @@ def _missing(sentences: Sequence[Sentence]) -> Iterator[Finding]:
         if entity not in text:
             folded, joined = entity.casefold() in text.casefold(), "".join(entity.split()) in "".join(text.split())
             kinds["case" if folded else "blanks" if joined else "strings"][entity, text] += 1
-    for kind, places in kinds.items():
-        near = ((entity, nearest(entity, text)) for entity, text in itertools.islice(places, SHOWN))
+    for kind, examples in kinds.items():
+        near = ((entity, nearest(entity, text)) for entity, text in itertools.islice(examples, SHOWN))
         shown = (f"{entity!r}, nearest is {one!r}" if one else f"{entity!r}, nothing is near" for entity, one in near)
-        yield Finding(f"missing-{kind}", places.total(), f"{places.total()} {MISSING[kind]}", tuple(shown))
+        yield Finding(f"missing-{kind}", examples.total(), f"{examples.total()} {MISSING[kind]}", tuple(shown))
 
 
 def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     """Entities of the text that are none of its words: marks alone, or a string that begins or ends inside a word."""
-    places = []
+    examples = []
     for sentence in sentences:
         for entity in _names(sentence):
             inside = entity in sentence.text and not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", sentence.text)
             if not any(char.isalnum() for char in entity) or inside:
-                places.append(f"{sentence.id}: {entity!r}")
-    yield _found("not-words", places, "entities are no words of their sentence: marks alone, or cut inside a word")
+                examples.append(f"{sentence.id}: {entity!r}")
+    yield _found("not-words", examples, "entities are no words of their sentence: marks alone, or cut inside a word")
 
 
 def nearest(entity: str, text: str) -> str:
@@ -125,17 +125,17 @@ def _forms(sentences: Sequence[Sentence]) -> Iterator[Finding]:
 
 def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     copies = Copies([sentence.text for sentence in sentences])
-    places: dict[str, list[str]] = defaultdict(list)
+    examples: dict[str, list[str]] = defaultdict(list)
     for copy in copies.of():
-        one, other = sentences[copy.place], sentences[copy.other]
+        one, other = sentences[copy.position], sentences[copy.other]
         cut = one.text if len(one.text) <= 80 else f"{one.text[:79]}…"
-        places["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
+        examples["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
         if copy.kind == "equal" and _labels(one) != _labels(other):
-            places["differing"].append(f"{one.id} and {other.id}")
-    yield _found("repeated", places["again"], "sentences are repeated (up to case and punctuation)")
+            examples["differing"].append(f"{one.id} and {other.id}")
+    yield _found("repeated", examples["again"], "sentences are repeated (up to case and punctuation)")
     near = f"sentences share at least {copies.threshold:.0%} of their words with another one"
-    yield _found("near-repeated", places["near"], near)
-    yield _found("contradictory-copies", places["differing"], "repeated sentences have other triples than their copy")
+    yield _found("near-repeated", examples["near"], near)
+    yield _found("contradictory-copies", examples["differing"], "repeated sentences have other triples than their copy")
 
 
 def _labels(sentence: Sentence) -> set[tuple[str, str, str]]:

@@ -33,9 +33,9 @@ def words(text: str) -> list[str]:
 
 
 class Copy(NamedTuple):
-    """A sentence and another one that is like it; places in their lists, and one of :data:`KINDS`."""
+    """A sentence and another one that is like it; positions in their lists, and one of :data:`KINDS`."""
 
-    place: int
+    position: int
     other: int
     kind: str
     similarity: float
@@ -59,12 +59,12 @@ class Copies:
         self.by_words: dict[tuple[str, ...], int] = {}
         self.by_word: dict[str, list[int]] = defaultdict(list)
         self.uncertain = 0  # sentences that were not compared with all that could be like them
-        for place, text in enumerate(texts):
-            self.by_text.setdefault(text, place)
-            if sequences[place]:
-                self.by_words.setdefault(tuple(sequences[place]), place)
-            for word in self._prefix(self.sets[place]):
-                self.by_word[word].append(place)
+        for position, text in enumerate(texts):
+            self.by_text.setdefault(text, position)
+            if sequences[position]:
+                self.by_words.setdefault(tuple(sequences[position]), position)
+            for word in self._prefix(self.sets[position]):
+                self.by_word[word].append(position)
 
     def _prefix(self, found: frozenset[str]) -> list[str]:
         """The rarest words, so many that a near set must have one of them among its own."""
@@ -82,12 +82,12 @@ class Copies:
         found = (self._copy(n, text, n if texts is None else size) for n, text in looked)
         return [copy for copy in found if copy]
 
-    def _copy(self, place: int, text: str, before: int) -> Copy | None:
+    def _copy(self, position: int, text: str, before: int) -> Copy | None:
         if (other := self.by_text.get(text, before)) < before:
-            return Copy(place, other, "equal", 1.0)
+            return Copy(position, other, "equal", 1.0)
         sequence = words(text)
         if (other := self.by_words.get(tuple(sequence), before)) < before:
-            return Copy(place, other, "normalised", 1.0)
+            return Copy(position, other, "normalised", 1.0)
         mine = frozenset(sequence)
         best, compared = None, 0
         seen: set[int] = set()
@@ -105,7 +105,7 @@ class Copies:
                 if similarity >= self.threshold and (
                     best is None or (similarity, -other) > (best.similarity, -best.other)
                 ):
-                    best = Copy(place, other, "near", similarity)
+                    best = Copy(position, other, "near", similarity)
         self.uncertain += compared == MOST
         return best
 
@@ -128,9 +128,9 @@ def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, An
         {
             "kind": copy.kind,
             "similarity": round(copy.similarity, 4),
-            "test": test[copy.place].id,
+            "test": test[copy.position].id,
             "train": train[copy.other].id,
-            "test_text": test[copy.place].text,
+            "test_text": test[copy.position].text,
             "train_text": train[copy.other].text,
         }
         for kind in KINDS

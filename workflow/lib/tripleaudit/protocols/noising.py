@@ -26,7 +26,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Share, among
-from tripleaudit.protocols.substitution import Place, entity_places, substitute
+from tripleaudit.protocols.substitution import Offsets, entity_positions, substitute
 from tripleaudit.randomness import generator
 
 WELL_FILLED = 50  # words of one length from which a single word is drawn; below, words are composed
@@ -125,7 +125,7 @@ class EntityNoising:
         buckets.pop(0, None)
         self.pool = WordPool(buckets)
         self._lengths: dict[str, int] = {}
-        self.counts = Counter(nested=sum(_overlapping(entity_places(sentence).values()) for sentence in sentences))
+        self.counts = Counter(nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences))
 
     @property
     def words(self) -> list[str] | None:
@@ -145,20 +145,20 @@ class EntityNoising:
 
     def noised(self, sentence: Sentence, rng: np.random.Generator) -> Sentence | None:
         """Noise every entity of ``sentence``, whatever ``probability`` is; None where that cannot be done."""
-        places = _in_order(entity_places(sentence))
-        if not places:
+        positions = _in_order(entity_positions(sentence))
+        if not positions:
             return None
-        if _overlapping(places.values()):
+        if _overlapping(positions.values()):
             if self.settings.nested == "skip":
                 self.counts["unchanged_nested"] += 1
                 return None
-            places = _word_places(sentence.text, places)
-            if places is None:
+            positions = _word_positions(sentence.text, positions)
+            if positions is None:
                 self.counts["given_up"] += 1
                 return None
         for _ in range(TRIES):
-            fresh = self._draw_all(list(places), rng)
-            result = fresh and _substituted(sentence, places, fresh)
+            fresh = self._draw_all(list(positions), rng)
+            result = fresh and _substituted(sentence, positions, fresh)
             if result:
                 self.counts["noised"] += 1
                 return result
@@ -198,38 +198,38 @@ class EntityNoising:
         return self._lengths[text]
 
 
-def _in_order(places: Mapping[str, Iterable[Place]]) -> dict[str, list[Place]]:
-    """Return strings by first place, places left to right."""
-    return {text: sorted(found) for text, found in sorted(places.items(), key=lambda item: (min(item[1]), item[0]))}
+def _in_order(positions: Mapping[str, Iterable[Offsets]]) -> dict[str, list[Offsets]]:
+    """Return strings by first position, positions left to right."""
+    return {text: sorted(found) for text, found in sorted(positions.items(), key=lambda item: (min(item[1]), item[0]))}
 
 
-def _overlapping(places: Iterable[Iterable[Place]]) -> bool:
-    spans = sorted(span for found in places for span in found)
+def _overlapping(positions: Iterable[Iterable[Offsets]]) -> bool:
+    spans = sorted(span for found in positions for span in found)
     return any(left[1] > right[0] for left, right in itertools.pairwise(spans))
 
 
-def _word_places(text: str, places: dict[str, list[Place]]) -> dict[str, list[Place]] | None:
-    """Return the places of every word that stands inside an entity; None if an entity does not consist of words."""
+def _word_positions(text: str, positions: dict[str, list[Offsets]]) -> dict[str, list[Offsets]] | None:
+    """Return the positions of every word that stands inside an entity; None if an entity does not consist of words."""
     words = {match.span(): match.group() for match in _WORD.finditer(text)}
     starts, ends = map(set, zip(*words, strict=True))
     inside = set[str]()
-    for start, end in itertools.chain.from_iterable(places.values()):
+    for start, end in itertools.chain.from_iterable(positions.values()):
         if start not in starts or end not in ends:
             return None
         inside.update(word for (a, b), word in words.items() if start <= a and b <= end)
-    result: dict[str, list[Place]] = {}
-    for place, word in words.items():
+    result: dict[str, list[Offsets]] = {}
+    for position, word in words.items():
         if word in inside:
-            result.setdefault(word, []).append(place)
+            result.setdefault(word, []).append(position)
     return result
 
 
-def _substituted(sentence: Sentence, places: dict[str, list[Place]], fresh: dict[str, str]) -> Sentence | None:
+def _substituted(sentence: Sentence, positions: dict[str, list[Offsets]], fresh: dict[str, str]) -> Sentence | None:
     """Put the noise words in place; None if a noise word makes entities ambiguous."""
     if any(find_spans(sentence.text, word)[1] == "word" for word in fresh.values()):
         return None
-    noised, shift = substitute(sentence, {at: fresh[entity] for entity, found in places.items() for at in found})
-    for entity, found in places.items():
+    noised, shift = substitute(sentence, {at: fresh[entity] for entity, found in positions.items() for at in found})
+    for entity, found in positions.items():
         expected = {shift(start) for start, _ in found}
         standing = {start for start, _ in find_spans(noised.text, fresh[entity], every=True)[0]}
         if standing != expected or find_spans(noised.text, entity)[1] == "word":

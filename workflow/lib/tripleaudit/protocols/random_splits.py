@@ -87,11 +87,11 @@ class _Corpus:
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
         listed = sorted((distinct_triples(each) for each in sentences), key=len)  # their order counts nothing
-        triples = [(place, triple) for place, each in enumerate(listed) for triple in each]
-        self.sentence = np.array([place for place, _ in triples])
+        triples = [(position, triple) for position, each in enumerate(listed) for triple in each]
+        self.sentence = np.array([position for position, _ in triples])
         self.sizes = np.array([len(each) for each in listed])
-        self.heads, self.head_of = _grouped((place, triple[:2]) for place, triple in triples)
-        self.tails, self.tail_of = _grouped((place, triple[1:]) for place, triple in triples)
+        self.heads, self.head_of = _grouped((position, triple[:2]) for position, triple in triples)
+        self.tails, self.tail_of = _grouped((position, triple[1:]) for position, triple in triples)
 
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
         """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
@@ -113,15 +113,15 @@ class _Corpus:
 
 
 def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the sentences of all pairs with the places where pairs begin, and the number of each part's pair."""
+    """Return the sentences of all pairs with the positions where pairs begin, and the number of each part's pair."""
     groups: dict[tuple[str, str], list[int]] = {}
     of = []
-    for place, pair in parts:
-        groups.setdefault(pair, []).append(place)
+    for position, pair in parts:
+        groups.setdefault(pair, []).append(position)
         of.append(pair)
     number = {pair: index for index, pair in enumerate(groups)}
-    sizes = [len(places) for places in groups.values()]
-    members = np.array([place for places in groups.values() for place in places])
+    sizes = [len(positions) for positions in groups.values()]
+    members = np.array([position for positions in groups.values() for position in positions])
     return (members, np.concatenate([[0], np.cumsum(sizes)[:-1]])), np.array([number[pair] for pair in of])
 
 

@@ -32,7 +32,7 @@ def audit_corpus(train: Iterable[Sentence], test: Sequence[Sentence]) -> dict[st
         ``triple_types`` with the share of all triples and ``strata`` with the share of the sentences that have
         triples, each ``{name: {"count", "share"}}`` with shares from 0 to 1 (0 where there is nothing to share);
         ``unseen_relations`` (sorted names that training lacks, with their triple counts), ``duplicates`` (triples
-        repeated inside a sentence), ``missing_entities`` (mentions of triples that have no place in their sentence);
+        repeated inside a sentence), ``missing_entities`` (mentions of triples that have no position in their sentence);
         ``train`` with sentences, triples, zero-triple sentences and relations of the training set.
     """
     train = list(train)

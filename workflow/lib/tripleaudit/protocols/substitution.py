@@ -1,7 +1,7 @@
 """Other words in the place of entities: where they are mentioned, which sentences must stay, and moving the spans.
 
 An entity is a string that is subject or object of a located triple. In the augmented test set all its mentions are
-replaced alike: the places that the triples name, and every other place where the string stands between blanks (or at
+replaced alike: where the triples have it, and wherever else the string stands between blanks (or at
 least between characters that are no letters or digits). A mention inside a mention of a longer entity is part of the
 longer one ("Cesena" in "A.C. Cesena"). A sentence stays as it is, whole, if one of its entities has no other mention
 than such inner ones, or if mentions overlap in any other way: exactly these are the 39 unchanged WebNLG sentences of
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 
-Place = tuple[int, int]
+Offsets = tuple[int, int]
 Words = tuple[str, ...]
 Shift = Callable[[int], int]
 """Where an offset of the old text lies in the new one; not for offsets inside a replaced word."""
@@ -40,8 +40,8 @@ def like(word: str, model: str) -> str:
     return word[:1].upper() + word[1:] if first.isupper() else word
 
 
-def replace_places(text: str, words: Mapping[Place, str]) -> tuple[str, Shift]:
-    """Put ``words`` at disjoint places of ``text``; return the new text and the shift of offsets outside the places."""
+def replace_at(text: str, words: Mapping[Offsets, str]) -> tuple[str, Shift]:
+    """Put ``words`` at disjoint positions of ``text``; return the new text and the shift of other offsets."""
     parts, growths, at = [], list[tuple[int, int]](), 0
     for (start, end), word in sorted(words.items()):
         parts += [text[at:start], word]
@@ -51,39 +51,39 @@ def replace_places(text: str, words: Mapping[Place, str]) -> tuple[str, Shift]:
 
 
 def substitute(
-    sentence: Sentence, words: Mapping[Place, str], place_of: Callable[[Span], Place] | None = None
+    sentence: Sentence, words: Mapping[Offsets, str], offsets_of: Callable[[Span], Offsets] | None = None
 ) -> tuple[Sentence, Shift]:
-    """Put ``words`` at disjoint places of a sentence; its spans, which end outside the places or with them, move along.
+    """Put ``words`` at disjoint positions of a sentence; its spans, which end outside of them or with them, move along.
 
-    ``place_of`` is the place that a located span is to have before it moves; by default its own.
+    ``offsets_of`` is the position that a located span is to have before it moves; by default its own.
     """
-    text, shift = replace_places(sentence.text, words)
+    text, shift = replace_at(sentence.text, words)
 
     def moved(span: Span) -> Span:
         if not span.located:
             return span
-        start, end = map(shift, place_of(span) if place_of else span.offsets)
+        start, end = map(shift, offsets_of(span) if offsets_of else span.offsets)
         return Span(start, end, text[start:end], span.type)
 
     triples = (Triple(moved(t.subject), t.relation, moved(t.object)) for t in sentence.triples)
     return Sentence(sentence.id, text, tuple(triples)), shift
 
 
-def entity_places(sentence: Sentence, levels: Container[str] | None = None) -> dict[str, set[Place]]:
-    """Return the places of every located entity string: those that triples name, and wherever else it stands.
+def entity_positions(sentence: Sentence, levels: Container[str] | None = None) -> dict[str, set[Offsets]]:
+    """Return the positions of every located entity string: those that triples name, and wherever else it stands.
 
     At ``levels`` of :func:`~tripleaudit.corpora.spans.find_spans` it counts as standing there, by default at all.
     """
-    places: dict[str, set[Place]] = {}
+    positions: dict[str, set[Offsets]] = {}
     for triple in sentence.triples:
         for span in (triple.subject, triple.object):
             if span.located:
-                places.setdefault(span.text, set()).add(span.offsets)
-    for text, known in places.items():
+                positions.setdefault(span.text, set()).add(span.offsets)
+    for text, known in positions.items():
         found, level = find_spans(sentence.text, text, every=True)
         if levels is None or level in levels:
             known.update(found)
-    return places
+    return positions
 
 
 @dataclass(slots=True)
@@ -93,12 +93,12 @@ class Entity:
     Attributes:
         text: the string.
         offsets: start and end of each of its words (between blanks) in ``text``.
-        mentions: its places in the sentence, without those inside longer entities; empty if there is no other.
+        mentions: its positions in the sentence, without those inside longer entities; empty if there is no other.
     """
 
     text: str
-    offsets: tuple[Place, ...]
-    mentions: list[Place]
+    offsets: tuple[Offsets, ...]
+    mentions: list[Offsets]
 
     @property
     def words(self) -> Words:
@@ -106,10 +106,10 @@ class Entity:
 
     def with_words(self, words: Words) -> str:
         """Return the entity's string with other words between its own blanks."""
-        return replace_places(self.text, dict(zip(self.offsets, words, strict=True)))[0]
+        return replace_at(self.text, dict(zip(self.offsets, words, strict=True)))[0]
 
-    def slots(self, mention: Place) -> list[Place]:
-        """Return the place of each word of one mention in the sentence."""
+    def slots(self, mention: Offsets) -> list[Offsets]:
+        """Return the position of each word of one mention in the sentence."""
         return [(mention[0] + start, mention[0] + end) for start, end in self.offsets]
 
 
@@ -124,13 +124,13 @@ class Layout:
 
 def lay_out(sentence: Sentence) -> Layout:
     """Find the mentions of all entities of a sentence."""
-    places = entity_places(sentence, ("word", "token"))
-    everything = [place for known in places.values() for place in known]
+    positions = entity_positions(sentence, ("word", "token"))
+    everything = [position for known in positions.values() for position in known]
     entities: dict[str, Entity] = {}
-    for text, known in places.items():
-        mentions = sorted(place for place in known if not any(_inside(place, around) for around in everything))
+    for text, known in positions.items():
+        mentions = sorted(position for position in known if not any(_inside(position, around) for around in everything))
         entities[text] = Entity(text, tuple(match.span() for match in _WORD.finditer(text)), mentions)
-    if any(_clash(place, other) for place in everything for other in everything):
+    if any(_clash(position, other) for position in everything for other in everything):
         return Layout(sentence, entities, "overlapping")
     return Layout(sentence, entities, None if all(entity.mentions for entity in entities.values()) else "nested")
 
@@ -141,23 +141,23 @@ def rewrite(layout: Layout, chosen: Mapping[str, Words], id_: str) -> Sentence:
     A triple's span moves with its words; where it lay inside a longer entity although the string has mentions of its
     own, it moves to the first of these.
     """
-    slots: dict[Place, str] = {}
+    slots: dict[Offsets, str] = {}
     for text, words in chosen.items():
         entity = layout.entities[text]
         for mention in entity.mentions:
             slots.update(zip(entity.slots(mention), words, strict=True))
 
-    def place_of(span: Span) -> Place:
+    def offsets_of(span: Span) -> Offsets:
         mentions = layout.entities[span.text].mentions
         return span.offsets if not mentions or span.offsets in mentions else mentions[0]
 
-    return replace(substitute(layout.sentence, slots, place_of)[0], id=id_)
+    return replace(substitute(layout.sentence, slots, offsets_of)[0], id=id_)
 
 
-def _inside(place: Place, around: Place) -> bool:
-    return place != around and around[0] <= place[0] and place[1] <= around[1]
+def _inside(position: Offsets, around: Offsets) -> bool:
+    return position != around and around[0] <= position[0] and position[1] <= around[1]
 
 
-def _clash(one: Place, other: Place) -> bool:
+def _clash(one: Offsets, other: Offsets) -> bool:
     overlap = one[0] < other[1] and other[0] < one[1]
     return overlap and one != other and not _inside(one, other) and not _inside(other, one)

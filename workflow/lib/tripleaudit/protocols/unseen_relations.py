@@ -48,7 +48,7 @@ def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Spli
             f"{len(ranked)}; expected from 1 to {max(1, most)}"
         )
     rng = random.Random(seed)
-    edges = [place * len(ranked) // relations for place in range(relations + 1)]
+    edges = [position * len(ranked) // relations for position in range(relations + 1)]
     held_out = {rng.choice(ranked[first:stop]) for first, stop in zip(edges, edges[1:], strict=False)}
     train, valid = _without(splits.train, held_out), _without(splits.valid, held_out)
     test = [

@@ -11,24 +11,24 @@ PARTS: Final = ("ss", "su", "us", "uu")
 
 
 def variants_of(test: Sequence[str], augmented: Sequence[str], where: str = "augmented") -> list[list[int]]:
-    """Return the places of each test sentence's variants, by ids; none for a sentence that has no variant.
+    """Return the positions of each test sentence's variants, by ids; none for a sentence that has no variant.
 
     A sentence with the id of a test sentence is that one as it is, as zero-triple sentences are in sets made here.
 
     Raises:
         UserError: a variant is of no test sentence.
     """
-    places: dict[str, list[int]] = {id_: [] for id_ in test}
-    for place, id_ in enumerate(augmented):
-        found = places.get(id_, places.get(id_.rpartition(".")[0]))
+    positions: dict[str, list[int]] = {id_: [] for id_ in test}
+    for position, id_ in enumerate(augmented):
+        found = positions.get(id_, positions.get(id_.rpartition(".")[0]))
         if found is None:
-            expected = f"the id of a test sentence, a dot and a name, such as {next(iter(places), 'test-00012')}.su"
+            expected = f"the id of a test sentence, a dot and a name, such as {next(iter(positions), 'test-00012')}.su"
             raise UserError(f"{where}: the sentence {id_!r} is a variant of no test sentence; expected {expected}")
-        found.append(place)
-    return list(places.values())
+        found.append(position)
+    return list(positions.values())
 
 
-def named_by_place(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[Sentence]:
+def named_by_position(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> list[Sentence]:
     """Give variants their ids that lie part after part (ss, su, us, uu) in the order of the test set, as published.
 
     Raises:
@@ -38,8 +38,8 @@ def named_by_place(test: Sequence[Sentence], augmented: Sequence[Sentence]) -> l
         expected = f"expected {len(PARTS)} for each of {len(test)} test sentences"
         raise UserError(f"augmented: the published sets hold {len(augmented)} sentences, {expected}")
     found = []
-    for place, variant in enumerate(augmented):
-        part, number = divmod(place, len(test))
+    for position, variant in enumerate(augmented):
+        part, number = divmod(position, len(test))
         if sorted(t.relation for t in variant.triples) != sorted(t.relation for t in test[number].triples):
             at = f"sentence {number + 1} of part {PARTS[part]}"
             raise UserError(f"augmented: {at} has other relations than {test[number].id!r}, whose variant it should be")

@@ -57,7 +57,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         counts = load_counts(run.counts) if run.counts else None
         strata = dict(zip(counts.ids, counts.strata, strict=True)) if counts else {}
         name = (run.corpus, run.protocol)
-        shown = sets.setdefault(name, {"name": set_label(run), "place": len(sets), "gold": {}, "rows": {}})
+        shown = sets.setdefault(name, {"name": set_label(run), "index": len(sets), "gold": {}, "rows": {}})
         gold, mine = shown["gold"], shown["rows"]
         answers = answered(run)
         if len({sentence.id for sentence in answers.gold}) < len(answers.gold):
@@ -68,14 +68,14 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             if sentence.id not in mine:
                 mine[sentence.id] = {
                     "id": clean(sentence.id),
-                    "c": shown["place"],
+                    "c": shown["index"],
                     "t": clean(sentence.text),
                     "s": list(STRATA).index((strata.get(sentence.id) or "") if sentence.triples else "zero"),
                     "g": [_triple(one, relations) for one in _distinct(sentence.triples)],
                     "p": {},
                 }
         number, key = len(systems), system_key(run.training, run.extractor, run.noise)
-        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": shown["place"]})
+        systems.append({"key": clean(key), "name": system_label(run, predicted), "set": shown["index"]})
         stopped, marks = _stopped(run, counts), _marks(run)
         for id_, (yes, score) in answers.decisions.items():
             if id_ in mine:
@@ -173,11 +173,11 @@ def _fitting(corpora: list[list[dict[str, Any]]], max_bytes: int) -> list[dict[s
     share = 1.0
     while True:
         kept = [
-            [place * len(rows) // int(len(rows) * share) for place in range(int(len(rows) * share))] for rows in corpora
+            [index * len(rows) // int(len(rows) * share) for index in range(int(len(rows) * share))] for rows in corpora
         ]
-        used = sum(size[place] for size, places in zip(sizes, kept, strict=True) for place in places)
+        used = sum(size[index] for size, chosen in zip(sizes, kept, strict=True) for index in chosen)
         if used <= max_bytes or not any(kept):
-            return [rows[place] for rows, places in zip(corpora, kept, strict=True) for place in places]
+            return [rows[index] for rows, chosen in zip(corpora, kept, strict=True) for index in chosen]
         share *= min(0.98, max_bytes / used)
 
 

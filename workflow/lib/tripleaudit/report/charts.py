@@ -25,16 +25,16 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
     Where some columns are F1, they alone are drawn: precision and recall stand in the table.
     """
     full = table.full
-    columns = [place for place in range(len(table.columns)) if _drawn(table, place, full, "")]
-    columns = [place for place in columns if _drawn(table, place, full, "f1")] or columns
+    columns = [position for position in range(len(table.columns)) if _drawn(table, position, full, "")]
+    columns = [position for position in columns if _drawn(table, position, full, "f1")] or columns
     columns = columns[:MOST_SERIES]
     if full is None or not 0 < len(columns) * len(table.rows) <= MOST_POINTS:
         return None
     groups = len({row.group for row in table.rows}) > 1
-    points, series = [], [_name(table.columns[place]) for place in columns]
+    points, series = [], [_name(table.columns[position]) for position in columns]
     for row in table.rows:
-        for place, name in zip(columns, series, strict=True):
-            cell = row.cells[place]
+        for position, name in zip(columns, series, strict=True):
+            cell = row.cells[position]
             if cell.value is None or cell.full != full:
                 continue
             of = f"{row.group}: {row.label}" if groups and row.group else row.label
@@ -70,7 +70,7 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
 
 
 def responsive(panel: dict[str, Any]) -> dict[str, Any]:
-    """Return a panel that is as wide as its place on the page."""
+    """Return a panel that is as wide as its column on the page."""
     return {**panel, "width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
@@ -94,8 +94,8 @@ def script() -> str:
     return vl_convert.javascript_bundle(None)
 
 
-def _drawn(table: Table, place: int, full: float | None, metric: str) -> bool:
-    cells = [row.cells[place] for row in table.rows]
+def _drawn(table: Table, position: int, full: float | None, metric: str) -> bool:
+    cells = [row.cells[position] for row in table.rows]
     return any(cell.full and cell.full == full and cell.of and metric in ("", cell.of["metric"]) for cell in cells)
 
 

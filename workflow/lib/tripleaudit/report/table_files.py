@@ -65,9 +65,9 @@ class Links:
         protocols: tuple[str, ...] = (protocol, *SAME.get(protocol, ()))
         if generative or entities:
             protocols = ("original" if trained else GENERATIVE if generative else NEEDLES,)
-        places = [("" if entities else of["corpus"], one) for one in protocols]
-        place = next((one for one in places if one in self.sets and (not system or system in self.sets[one])), None)
-        if place is None:
+        pairs = [("" if entities else of["corpus"], one) for one in protocols]
+        pair = next((one for one in pairs if one in self.sets and (not system or system in self.sets[one])), None)
+        if pair is None:
             return ""
         kind, colon, name = of["stratum"].partition(":")
         with_triples = of["testing"] == "nz" or (of.get("matching") == CLASSIFICATION and of["metric"] == "recall")
@@ -76,7 +76,7 @@ class Links:
         if entities:  # strata are types of entities, groups of them, or parts and steps
             stratum, relation = "", of["stratum"] if of["stratum"] in self.types else ""
         texts = (of["corpus"], GENERATIVE)
-        chosen = {"set": set_key(*place), "system": system, "stratum": stratum, "relation": relation}
+        chosen = {"set": set_key(*pair), "system": system, "stratum": stratum, "relation": relation}
         chosen["among"] = set_key(*texts) if trained and texts in self.sets else ""
         return "#sentences?" + urlencode({name: value for name, value in chosen.items() if value})
 

@@ -168,9 +168,9 @@ def difference_intervals(
     found = dict(zip(METRICS, _bounds(samples, -1, 1), strict=True))
     if turned:
         found = {name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()}  # no -0.0
-    for place, name in enumerate(METRICS if not paired else ()):
-        if min(len(np.unique(side[:, place])) for side in drawn) == 1:
-            one, other = (float(side[:, place].mean()) for side in (before, after))
+    for position, name in enumerate(METRICS if not paired else ()):
+        if min(len(np.unique(side[:, position])) for side in drawn) == 1:
+            one, other = (float(side[:, position].mean()) for side in (before, after))
             found[name] = _of_wilson(one, other, len(first), len(second))
     return found
 

@@ -40,8 +40,8 @@ class Difference:
     p: float | None = None
 
     def change(self, metric: str = "f1") -> float:
-        place = METRICS.index(metric)
-        return self.second[place] - self.first[place]
+        position = METRICS.index(metric)
+        return self.second[position] - self.first[position]
 
     @property
     def shown(self) -> bool:

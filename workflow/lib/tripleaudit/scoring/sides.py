@@ -178,12 +178,12 @@ def partners(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> tuple
 
     Texts are the same up to blanks and accents, in which copies of one corpus differ.
     """
-    place = {guess.id: number for number, guess in enumerate(predictions)}
+    position = {guess.id: number for number, guess in enumerate(predictions)}
     free: dict[str, dict[int, Sentence]] = defaultdict(dict)
     for number, guess in enumerate(predictions):
         free[folded(guess.text)][number] = guess
     alike = [free[folded(right.text)] for right in gold]
-    own = [same.pop(place.get(right.id, -1), None) for right, same in zip(gold, alike, strict=True)]
+    own = [same.pop(position.get(right.id, -1), None) for right, same in zip(gold, alike, strict=True)]
     found = [guess or (same.pop(next(iter(same))) if same else None) for guess, same in zip(own, alike, strict=True)]
     return found, [guess for same in free.values() for guess in same.values()]
 

@@ -119,7 +119,7 @@ def _offsets_and_types(
             yield f"{placed - correct} more triples would be correct if types did not count{_typed(gold, predictions)}"
         correct = placed
     if plain - correct >= least:
-        yield f"{plain - correct} more triples would be correct if entities were compared as strings, not by places"
+        yield f"{plain - correct} more triples would be correct if entities were compared as strings, not by positions"
 
 
 def _typed(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> str:

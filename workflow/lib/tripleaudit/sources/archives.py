@@ -77,7 +77,7 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
 def _unwritable(archive: str | Path, name: str, error: OSError) -> str:
     shown = name if len(name) <= 80 else f"{name[:77]}..."
     if isinstance(error, FileExistsError | IsADirectoryError | NotADirectoryError):
-        return f"{archive}: member {shown!r} has the place of another one, which one is a folder and one a file"
+        return f"{archive}: member {shown!r} has the path of another one, which one is a folder and one a file"
     if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ):
         return f"{archive}: member {shown!r} has a name that no file here can have ({error.strerror})"
     return storage.sentence(error, str(archive)) or f"{archive}: member {shown!r} cannot be unpacked ({error})"

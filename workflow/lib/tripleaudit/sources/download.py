@@ -43,7 +43,7 @@ def download(url: str, path: Path, *, sha256: str | None = None, size: int | Non
 
     Args:
         url: https, or http on this machine itself.
-        path: where to write; the caller moves it to its final place.
+        path: where to write; the caller moves it to its final path.
         sha256, size: expected hash (64 hexadecimal digits) and number of bytes, where they are known.
 
     Raises:

@@ -105,9 +105,9 @@ def chosen(
     both: only these are compared. Augmentation may find no other name; what stays as it was is no control.
     """
     found, left = [], Counter[str]()
-    places = variants_of([one.id for one in test], [one.id for one in augmented])
-    for sentence, own in zip(test, places, strict=True):
-        half, halves = cut(sentence), [_renamed(cut(augmented[place]), sentence) for place in own]
+    positions = variants_of([one.id for one in test], [one.id for one in augmented])
+    for sentence, own in zip(test, positions, strict=True):
+        half, halves = cut(sentence), [_renamed(cut(augmented[position]), sentence) for position in own]
         paired = {number: role for number, role in half.hidden.items() if any(number in one.hidden for one in halves)}
         left.update(half.why.values())
         left["no variant"] += len(half.hidden) - len(paired)

@@ -117,7 +117,7 @@ class Answers:
         """Return the sentences of the test set with their triples, strings looked for in the text.
 
         Raises:
-            UserError: a triple has another form, or a place that does not fit the text.
+            UserError: a triple has another form, or a position that does not fit the text.
         """
         mapped, rows = Mapped(), [self.rows[sentence.id] for sentence in self.query.sentences]
         for row in rows:

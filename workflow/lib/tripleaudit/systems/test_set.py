@@ -22,7 +22,7 @@ def spread(sentences: list[Any], limit: int | None) -> list[Any]:
     """Return so many sentences from the first to the last, evenly spread; all where there is no limit."""
     if limit is None or limit >= len(sentences):
         return sentences
-    return [sentences[place * len(sentences) // limit] for place in range(limit)]
+    return [sentences[position * len(sentences) // limit] for position in range(limit)]
 
 
 def named_relations(sentences: Iterable[Sentence], job: Mapping[str, Any], only: bool = False) -> dict[str, str]:

@@ -78,9 +78,9 @@ def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: S
         return {"name": name, "text": each.text, "triples": triples}
 
     found = variants_of([each.id for each in original], [each.id for each in augmented])
-    for sentence, places in zip(original, found, strict=True):
-        several = [sentence, *(augmented[place] for place in places)]
-        if len(places) > 1 and sentence.triples and len({each.text for each in several}) == len(several):
+    for sentence, positions in zip(original, found, strict=True):
+        several = [sentence, *(augmented[position] for position in positions)]
+        if len(positions) > 1 and sentence.triples and len({each.text for each in several}) == len(several):
             return [shown(each, each.id[len(sentence.id) + 1 :]) for each in several]
     return []
 

@@ -117,7 +117,7 @@ class Table:
         style: ``paper`` leaves intervals and differences out of the LaTeX form.
         question, answer: what the report asks over the table, and what its values answer.
         lead: one or two sentences of it for the report's first screen; empty for a table that is not among the first.
-        order: place on the report's page.
+        order: position on the report's page.
         warnings: what a reader must know before any number of the study.
         overview: ``(heading, what a cell must be of)`` of its columns in the matrix; None for a table without systems.
     """

@@ -99,13 +99,13 @@ def score_table(
         if row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial:
             contests.setdefault(row.contest or row.group, []).append(number)
     for members in contests.values():
-        for place, column in enumerate(columns):
+        for position, column in enumerate(columns):
             if column.cell is None:
                 runs = {column.of(rows[number].run): number for number in members}
                 of = {"stratum": column.stratum, "matching": rows[members[0]].matching}
                 best = inputs.scores.winner(list(runs), column.metric, **of)
                 if best is not None:
-                    grid[runs[best]][place] = replace(grid[runs[best]][place], bold=True)
+                    grid[runs[best]][position] = replace(grid[runs[best]][position], bold=True)
     shown = [
         Row(row.label, [change(row, *pair) for pair in zip(columns, cells, strict=True)], row.group)
         for row, cells in zip(rows, grid, strict=True)

@@ -129,7 +129,7 @@ class ScoreIndex:
         """
         counted = self.counts.get(run, {})
         held = next((one.names for one in counted.values()), ())
-        chosen = [place for place, name in enumerate(held) if name and (not names or name in names.split("+"))]
+        chosen = [position for position, name in enumerate(held) if name and (not names or name in names.split("+"))]
         stacked = self.stacked(run, PRIMARY)
         if stacked is None or not chosen:
             return Cell(digits=digits)
@@ -254,13 +254,13 @@ class ScoreIndex:
         """Return the counts on the same sentences, None where they are not the same."""
         if ids == others:
             return first, second
-        known, place = set(ids), {id_: number for number, id_ in enumerate(others)}
-        if place.keys() >= known:
-            added = [number for id_, number in place.items() if id_ not in known]
+        known, position = set(ids), {id_: number for number, id_ in enumerate(others)}
+        if position.keys() >= known:
+            added = [number for id_, number in position.items() if id_ not in known]
             if second[added][..., 2].any():
                 return None
             whole = np.zeros_like(second)
-            whole[[place[id_] for id_ in ids]] = first
+            whole[[position[id_] for id_ in ids]] = first
             return whole, second
         return grouped_variants(first, second, ids, others)
 

@@ -67,7 +67,7 @@ def protocol_order() -> list[str]:
 
 def ordered(names: Iterable[str], order: Sequence[str] = ()) -> list[str]:
     """Return different names in the given order, those that it lacks behind it by name, baselines last in theirs."""
-    rank = {name: place for place, name in enumerate(order)}
+    rank = {name: position for position, name in enumerate(order)}
     last = list(BASELINES)
     return sorted(
         set(names), key=lambda name: (last.index(name) if name in last else -1, rank.get(name, len(rank)), name)

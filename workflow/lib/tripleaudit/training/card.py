@@ -26,6 +26,6 @@ def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> st
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    settings = {name: value for name, value in record["settings"].items() if name != "module"}  # a place of a machine
+    settings = {name: value for name, value in record["settings"].items() if name != "module"}  # a path of a machine
     own = {"settings": settings, "kind": kind, "relations": relations, "shown": SHOWN, "json": json.dumps}
     return template.render({"git": None, **record, **own})

@@ -50,7 +50,7 @@ class Example:
 class TrainingSentences:
     """The training sentences that an extractor can learn from.
 
-    Sentences that lose all their triples (entities without a place in the text, truncation, spans that no token span
+    Sentences that lose all their triples (entities without a position in the text, truncation, spans that no token span
     fits) are left out: they must never serve as sentences with zero triples. ``counts`` says how many sentences and
     triples went which way.
 

@@ -53,7 +53,7 @@ class EmbeddingRows(nn.Module):
             IndexError: the row of one is not at hand.
         """
         try:
-            return F.embedding(self.places[ids], self.weight, self.padding)
+            return F.embedding(self.positions[ids], self.weight, self.padding)
         except IndexError as error:
             raise IndexError(
                 "the encoder was given a token that no training sentence has; expected its extractor's "
@@ -62,7 +62,7 @@ class EmbeddingRows(nn.Module):
 
     def admit(self, ids: Tensor, optimizer: torch.optim.Optimizer) -> None:
         """Have the rows of these tokens at hand, too."""
-        if bool((self.places[ids] < 0).any()):
+        if bool((self.positions[ids] < 0).any()):
             with self.whole(optimizer):
                 self.ids = torch.cat([self.ids, ids.flatten()])
 
@@ -93,10 +93,10 @@ class EmbeddingRows(nn.Module):
         if self.padding is not None:
             ids = torch.cat([ids, torch.tensor([self.padding])])
         self.ids = ids.unique()
-        self.places = torch.full((len(table.weight),), -1)
-        self.places[self.ids] = torch.arange(len(self.ids))
+        self.positions = torch.full((len(table.weight),), -1)
+        self.positions[self.ids] = torch.arange(len(self.ids))
         if self.padding is not None:
-            self.padding = int(self.places[self.padding])
+            self.padding = int(self.positions[self.padding])
         self.weight.data = table.weight[self.ids]
         _exchange(optimizer, table.weight, self.weight, lambda each: each[self.ids])
         encoder.set_input_embeddings(self)
@@ -135,7 +135,7 @@ def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: Train
     if dataset.noise is not None:
         ids += [torch.from_numpy(each.input_ids) for each in model.aligner.align(dataset.noise.words)]
     rows = EmbeddingRows(model.encoder, torch.cat([*ids, model.extra_token_ids().flatten()]))
-    logger.info("%d of %d rows of the embedding table can occur and are trained", len(rows.ids), len(rows.places))
+    logger.info("%d of %d rows of the embedding table can occur and are trained", len(rows.ids), len(rows.positions))
     return rows
 
 

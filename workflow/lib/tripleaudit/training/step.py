@@ -55,8 +55,8 @@ def pack(batch: Mapping[str, Tensor], pinned: bool) -> Packed:
         at += -(-array.nbytes // ALIGNED) * ALIGNED
     buffer = torch.empty(at, dtype=torch.uint8, pin_memory=pinned)
     raw = buffer.numpy()
-    for array, (_, _, _, place, size) in zip(arrays, layout, strict=True):
-        raw[place : place + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for array, (_, _, _, position, size) in zip(arrays, layout, strict=True):
+        raw[position : position + size] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return Packed(buffer, tuple(layout))
 
 

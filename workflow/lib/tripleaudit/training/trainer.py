@@ -174,11 +174,11 @@ class ExtractorTrainer:
                 for group, rate in zip(self.optimizer.param_groups, self.rates.at(self.step), strict=True):
                     group["lr"] = rate
             share = min(accumulation, count - number * accumulation)
-            for place in range(1, share + 1):
+            for position in range(1, share + 1):
                 batch = next(ready)
                 if self.rows is not None and isinstance(batch, dict):  # noise may make tokens that the corpus has not
                     self.rows.admit(batch["input_ids"], self.optimizer)
-                self.update(batch, share, place == share)
+                self.update(batch, share, position == share)
             self.step += 1
             self.epoch = epoch + (number * accumulation + share) / count
             last = self.step >= self.steps

@@ -138,7 +138,7 @@ def read_corpus(
             of them, read one after the other; ``resources/demo/test.jsonl`` and others that ship from any folder; or
             what a caller of Python gave.
         format: a key of :data:`FORMATS`, or ``auto`` to recognise it by its content.
-        occurrence: ``first`` (default), ``all`` or ``given``: which places an entity string has where the file gives
+        occurrence: ``first`` (default), ``all`` or ``given``: which positions an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
             ``first``.
         quiet: do not warn of what was left out or changed, which the report has in any case.

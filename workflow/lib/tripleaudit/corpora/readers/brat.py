@@ -56,7 +56,7 @@ def _lines_of(file: Path) -> Rows:
 
 
 def _annotations(file: Path, text: str) -> tuple[dict[str, Any], list[tuple[str, dict[str, Any]]], list[LeftOut]]:
-    """Return entities by id, relations, each behind its place, and what is left out."""
+    """Return entities by id, relations, each behind its position, and what is left out."""
     entities: dict[str, dict[str, Any]] = {}
     relations: list[tuple[str, dict[str, Any]]] = []
     gone: list[LeftOut] = []

@@ -113,12 +113,12 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
     with open_text(path) as stream:
         text = stream.read()
     decoder, line, last = json.JSONDecoder(object_pairs_hook=_unique_keys(path)), 1, 0
-    while (place := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
-        line += text.count("\n", last, place)
+    while (position := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
+        line += text.count("\n", last, position)
         with json_explained(path):
-            value, last = decoder.raw_decode(text, place)
+            value, last = decoder.raw_decode(text, position)
         yield f"{path} line {line}", value
-        line += text.count("\n", place, last)
+        line += text.count("\n", position, last)
 
 
 def first_object(path: Path) -> Any:

@@ -1,8 +1,8 @@
 """Documents: DocRED, DyGIE++, REBEL's linearisation, and GenRES's texts.
 
 ``docred`` (Re-DocRED too): ``{"title", "sents", "vertexSet", "labels"}``. A document is one sentence here, because its
-triples hold between entities of the whole document. An entity's place is its first mention; with occurrence ``all``,
-every pair of mentions is a place of the triple.
+triples hold between entities of the whole document. An entity's position is its first mention; with occurrence ``all``,
+every pair of mentions is a position of the triple.
 
 ``dygie``: ``{"doc_key", "sentences", "ner", "relations"}`` with token positions in the document, ends inclusive; a
 sentence of the document is one sentence. SciERC, ACE05 and GENIA are spread in this form.
@@ -71,7 +71,7 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
 
 
 def parts_of(path: Path) -> Rows:
-    """Yield the sentences of documents; ids are the document's key and the sentence's place in it."""
+    """Yield the sentences of documents; ids are the document's key and the sentence's position in it."""
     for where, value in read_objects(path):
         name, begin = take(value, "doc_key", str, where), 0
         if value.get("relations") is None:
@@ -104,8 +104,8 @@ def _edges(value: Any, count: int, where: str) -> list[Any]:
     """Return a list of so many positions and a name, checked."""
     kinds = [type(each) for each in value[: count + 1]] if isinstance(value, list) else []
     if kinds != [int] * count + [str]:
-        what, places = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
-        raise UserError(f"{where}: {what} is {shown(value)}, expected [{places}type]")
+        what, positions = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
+        raise UserError(f"{where}: {what} is {shown(value)}, expected [{positions}type]")
     return value
 
 

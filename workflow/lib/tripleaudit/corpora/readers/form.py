@@ -4,8 +4,8 @@
 
 Roles are those of :class:`~tripleaudit.corpora.readers.records.Columns`; what a declaration does not name is not looked
 for, and what it names has to be there. Several names of a column are a tuple, of which the first that a row has counts.
-Subjects and objects are strings; where entities have a ``start``, they are spans, the places of entities in their list
-or, with ``key``, the ids of entities there. A type is that of the entity, or next to it.
+Subjects and objects are strings; where entities have a ``start``, they are spans, positions of entities in their list
+or, with ``key``, ids of entities there. A type is that of the entity, or next to it.
 """
 
 import functools
@@ -40,7 +40,7 @@ def form(
     """Return the format of files whose rows have these columns.
 
     Args:
-        order: its place among those that a file is tried as.
+        order: its position among those that a file is tried as.
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
         rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
@@ -60,7 +60,7 @@ def form(
     def read(
         path: str | Path, columns: Mapping[str, str] | None = None, **chosen: Any
     ) -> Iterator[RawSentence | LeftOut]:
-        """Yield the sentences; ids are places in the file from 0 where it has none."""
+        """Yield the sentences; ids are positions in the file from 0 where it has none."""
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")

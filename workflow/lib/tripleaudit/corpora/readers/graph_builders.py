@@ -141,7 +141,7 @@ def by_relation(row: dict[str, Any], where: str, annotator: str) -> dict[str, An
     return {**row, "links": links}
 
 
-SPAN = {"start": None, "end": None}  # of a name whose place is not asked for
+SPAN = {"start": None, "end": None}  # of a name whose position is not asked for
 
 # GLiNER2: what extract_relations returns, with its text
 GLINER2 = form(
@@ -156,7 +156,7 @@ GLIREL = form(
     subject_start="head_pos.0", subject_end="head_pos.1", object_start="tail_pos.0", object_end="tail_pos.1",
 )  # fmt: skip
 
-# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their places
+# spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their positions
 SPACY_LLM = form(
     "spacy-llm", order=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
     subject="dep", relation="relation", object="dest",

@@ -19,7 +19,7 @@ NYT_RAW = form(
     entities="entityMentions", key="text", name="text", type="label", none=("None", "NA"),
 )  # fmt: skip
 
-# SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, places in the list of entities
+# SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, positions in the list of entities
 ENTITY_RELATION = form(
     "entity-relation", order=9, keys=("tokens", "entities", "relations"),
     detects=has("tokens", "relations"),
@@ -118,7 +118,7 @@ TACRED = form(
 
 
 def fewrel(path: Path) -> Rows:
-    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[places], …]], "t": …}]}``."""
+    """Yield a row an example of ``{relation: [{"tokens", "h": [name, id, [[positions], …]], "t": …}]}``."""
     examples = load_json(path)
     if not isinstance(examples, dict):
         raise UserError(f"{path}: expected an object {{relation: [examples]}}")
@@ -130,10 +130,10 @@ def fewrel(path: Path) -> Rows:
             row = {"relation": relation, "tokens": item.get("tokens")}
             for key in ("h", "t"):
                 try:
-                    places = take(item, key, list, where)[2][0]
-                    row[key] = {"start": places[0], "end": places[-1]}
+                    positions = take(item, key, list, where)[2][0]
+                    row[key] = {"start": positions[0], "end": positions[-1]}
                 except (LookupError, TypeError) as error:
-                    expected = "expected [name, id, [[places], …]]"
+                    expected = "expected [name, id, [[positions], …]]"
                     raise UserError(f"{where}: {key!r} is {shown(item.get(key))}, {expected}") from error
             yield where, row
 

@@ -8,7 +8,7 @@ twice stays two sentences. (``id`` alone may be that of the row.) An argument is
 
 * a string, or an object with one (``{"name": "Rome"}``);
 * a span: an object or a pair with start and end, of characters or tokens;
-* the place of an entity in the list ``entities``, or the name (``id``) of one there.
+* the position of an entity in the list ``entities``, or the name (``id``) of one there.
 
 ``columns`` names paths: ``head.word`` is the field ``word`` of the object ``head``, ``items.0`` the first of a list; a
 path through a list takes the field of every item. ``subject=tail,object=head`` reads the inverse order.
@@ -41,7 +41,7 @@ class Columns(Section):
     """Which column of the files is what; a path such as `head.word` leads into objects and lists."""
 
     id: Text | None = None
-    """Name of the sentence; by default its place in the file."""
+    """Name of the sentence; by default its position in the file."""
     text: Text | None = None
     """The sentence."""
     tokens: Text | None = None
@@ -49,7 +49,7 @@ class Columns(Section):
     triples: Text | None = None
     """The list of triples of a sentence; subject, relation and object are then fields of its items."""
     subject: Text | None = None
-    """The subject: a string, a span, or the place or id of an entity."""
+    """The subject: a string, a span, or the position or id of an entity."""
     relation: Text | None = None
     """The relation."""
     object: Text | None = None
@@ -232,7 +232,7 @@ class Mapped:
     def sentences(self, rows: Iterable[tuple[str, Any]]) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences of ``(where, row)``; rows of one triple each are joined by their text, or by a given id.
 
-        A row may be a :class:`LeftOut`, which counts among the places.
+        A row may be a :class:`LeftOut`, which counts among the positions.
 
         Raises:
             UserError: a row is not usable, or two rows with one id have different texts.
@@ -411,7 +411,7 @@ class Arguments:
         )
 
     def _listed(self, value: Any, role: str) -> Any:
-        """Return the entity at a place of the list; where entities have numbers as ids, it is no place."""
+        """Return the entity at a position of the list; where entities have numbers as ids, it is no position."""
         given, size = self.mapped.given, len(self.entities)
         called = repr(given[role]) if role in given else f"the {role}"
         if "key" in given or any(isinstance(key, int) for key in self.keys):
@@ -419,13 +419,13 @@ class Arguments:
             name = self.mapped.names["key"][0]
             raise UserError(f"{self.where}: {called} {state}, expected the {name!r} of one of {size} entities")
         if not 0 <= value < size:
-            raise UserError(f"{self.where}: {called} is {value}, expected the place of one of {size} entities")
+            raise UserError(f"{self.where}: {called} is {value}, expected the position of one of {size} entities")
         return self.entities[value]
 
-    def _spelt(self, name: str, places: Any, type_: str | None) -> Argument:
-        """Return a name as the sentence spells it at its places (OpenNRE keeps names lower-cased next to ``pos``)."""
-        if self.offsets and isinstance(places, list) and len(places) == 2 and all(type(edge) is int for edge in places):
-            first, last = places
+    def _spelt(self, name: str, edges: Any, type_: str | None) -> Argument:
+        """Return a name as the sentence spells it at its offsets (OpenNRE lower-cases names next to ``pos``)."""
+        if self.offsets and isinstance(edges, list) and len(edges) == 2 and all(type(edge) is int for edge in edges):
+            first, last = edges
             if 0 <= first < last <= len(self.offsets):
                 spelt = self.span(first, last - self.mapped.inclusive, None, "name", type_)
                 if spelt.text.casefold() == name.casefold():

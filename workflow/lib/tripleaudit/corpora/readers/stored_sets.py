@@ -168,13 +168,13 @@ def documents(path: Path) -> Rows:
         if RELATIONS not in document.user_data:
             yield where, LeftOut("not_annotated", where)
             continue
-        places = {entity.start: place for place, entity in enumerate(document.ents)}
+        positions = {entity.start: position for position, entity in enumerate(document.ents)}
         triples = []
         for (*starts,), scores in _pairs(document.user_data[RELATIONS], where):
             for relation in (name for name, score in scores.items() if score >= 0.5):
-                if lost := [start for start in starts if start not in places]:
+                if lost := [start for start in starts if start not in positions]:
                     raise UserError(f"{where}: {relation} points to token {lost[0]}, where no entity begins")
-                triples.append({"s": places[starts[0]], "r": relation, "o": places[starts[1]]})
+                triples.append({"s": positions[starts[0]], "r": relation, "o": positions[starts[1]]})
         entities = [{"start": each.start_char, "end": each.end_char, "type": each.label_} for each in document.ents]
         yield where, {"text": document.text, "entities": entities, "triples": triples}
 

@@ -19,8 +19,8 @@ LINKED: dict[str, Any] = {
     "id": "id", "triples": "triples", "subject": "s", "relation": "r", "object": "o", "entities": "entities"
 }  # fmt: skip
 
-# The full CoNLL04 corpus of Roth and Yih: nine columns a token (sentence number, entity type, place, -, part of speech,
-# word, -, -, -), a blank line, three columns a relation (subject place, object place, type), a blank line. A multi-word
+# The full CoNLL04 corpus of Roth and Yih: nine columns a token (sentence number, entity type, index, -, part of speech,
+# word, -, -, -), a blank line, three columns a relation (subject index, object index, type), a blank line. A multi-word
 # entity is one token with "/" between its words. Ids are the sentence numbers, which `orig_id` of the SpERT split
 # repeats.
 WRITTEN = {
@@ -41,22 +41,22 @@ def roth_and_yih(path: Path) -> Rows:
                 row = {}
             if not row:
                 begin, row = where, {"id": columns[0], "tokens": [], "types": [], "entities": [], "triples": []}
-            place = len(row["tokens"])
-            if columns[2] != str(place):
-                raise UserError(f"{where}: the token's place is {columns[2]!r}, expected {place}")
+            position = len(row["tokens"])
+            if columns[2] != str(position):
+                raise UserError(f"{where}: the token's position is {columns[2]!r}, expected {position}")
             parts = [part for part in columns[5].split("/") if part] or [columns[5]]  # a slash may be a word
             row["tokens"].append(" ".join(WRITTEN.get(part, part) for part in parts))
             row["types"].append(None if columns[1] == "O" else columns[1])
-            row["entities"] += [place] * (columns[1] != "O")
+            row["entities"] += [position] * (columns[1] != "O")
         elif len(columns) == 3:
-            *places, name = columns
+            *positions, name = columns
             types = row.get("types", [])
             if not name.strip():
                 raise UserError(f"{where}: the triple has no relation")
-            for place in places:
-                if not place.isdecimal() or int(place) >= len(types):
-                    raise UserError(f"{where}: {place!r} is outside the text of {len(types)} tokens")
-            subject, object_ = map(int, places)
+            for position in positions:
+                if not position.isdecimal() or int(position) >= len(types):
+                    raise UserError(f"{where}: {position!r} is outside the text of {len(types)} tokens")
+            subject, object_ = map(int, positions)
             link = {"s": subject, "st": types[subject], "r": name, "o": object_, "ot": types[object_]}
             row["triples"].append(link)
         else:
@@ -180,13 +180,13 @@ def three_files(path: Path) -> Rows:
             raise UserError(f"{file}: {len(found)} lines, expected {len(texts)} as in {sent.name}")
     for number, (text, *parts) in enumerate(zip(texts, *others, strict=True), 1):
         where, at = f"{tup} line {number}", f"{pointer} line {number}"
-        triples, *places = ([part.strip() for part in f" {part} ".split(" | ")] if part else [] for part in parts)
+        triples, *positions = ([part.strip() for part in f" {part} ".split(" | ")] if part else [] for part in parts)
         row = Row({"text": text, "triples": [_strings(triple, where) for triple in triples]}, left_out=[])
-        if places and len(places[0]) != len(triples):
-            raise UserError(f"{at}: {len(places[0])} triples, expected {len(triples)} as in {tup.name}")
+        if positions and len(positions[0]) != len(triples):
+            raise UserError(f"{at}: {len(positions[0])} triples, expected {len(triples)} as in {tup.name}")
         words = [match.span() for match in re.finditer(r"\S+", text)]
-        for triple, place in zip(row["triples"], *places, strict=True) if places else ():
-            row.more["left_out"] += _located(triple, place, text, words, at)
+        for triple, position in zip(row["triples"], *positions, strict=True) if positions else ():
+            row.more["left_out"] += _located(triple, position, text, words, at)
         yield where, row
 
 
@@ -206,11 +206,11 @@ def _strings(part: str, where: str) -> dict[str, Any]:
     return {"s": subject.strip(), "r": pieces[1], "o": object_.strip(), **ends}
 
 
-def _located(triple: dict[str, Any], place: str, text: str, words: list[Any], where: str) -> Iterator[LeftOut]:
-    """Put the characters of a place into a triple; yield what its words do not bear out."""
-    *edges, relation = place.split() or [""]
+def _located(triple: dict[str, Any], position: str, text: str, words: list[Any], where: str) -> Iterator[LeftOut]:
+    """Put the characters of a position into a triple; yield what its words do not bear out."""
+    *edges, relation = position.split() or [""]
     if len(edges) != 4 or not all(edge.isdecimal() for edge in edges):
-        raise UserError(f"{where}: {place!r}, expected four word positions and a relation")
+        raise UserError(f"{where}: {position!r}, expected four word positions and a relation")
     if relation != triple["r"]:
         raise UserError(f"{where}: the relation is {relation!r}, expected {triple['r']!r} as in the .tup file")
     numbers = [int(edge) for edge in edges]
@@ -232,8 +232,8 @@ SENT_TUP = form(
 )  # fmt: skip
 
 
-# IOB with relations, as Bekoulis et al. (2018) spread CoNLL04 and ADE: a line a token with its place, the token, its
-# tag, its relations and the places of their objects; `#doc` begins a sentence, and its id stands behind it. Relations
+# IOB with relations, as Bekoulis et al. (2018) spread CoNLL04 and ADE: a line a token with its index, the token, its
+# tag, its relations and the indices of their objects; `#doc` begins a sentence, and its id stands behind it. Relations
 # stand at the last token of an entity and lead to the last token of another one.
 def tokens(path: Path) -> Rows:
     """Yield the sentences."""
@@ -254,23 +254,23 @@ def tokens(path: Path) -> Rows:
 def _of_tokens(name: str, cells: list[list[str]], where: str) -> dict[str, Any]:
     entities: dict[int, dict[str, Any]] = {}  # by the last token
     first, kind = 0, ""
-    for place, (_, _, tag, _, _) in enumerate(cells):
+    for position, (_, _, tag, _, _) in enumerate(cells):
         edge, _, of = tag.partition("-")
         if edge == "B" or of != kind:
-            first, kind = place, of
+            first, kind = position, of
         if edge != "O":
-            entities.pop(place - 1, None) if place > first else None
-            entities[place] = {"id": place, "start": first, "end": place, "type": of}
+            entities.pop(position - 1, None) if position > first else None
+            entities[position] = {"id": position, "start": first, "end": position, "type": of}
     triples = []
-    for place, line in enumerate(cells):
+    for position, line in enumerate(cells):
         relations, heads = _list(line[3], str), _list(line[4], int)
         if relations is None or heads is None or len(relations) != len(heads):
-            expected = "two lists of one length, of relations and of the places of their objects"
-            raise UserError(f"{where}: token {place} has {line[3]!r} and {line[4]!r}, expected {expected}")
+            expected = "two lists of one length, of relations and of the positions of their objects"
+            raise UserError(f"{where}: token {position} has {line[3]!r} and {line[4]!r}, expected {expected}")
         for relation, head in zip(relations, heads, strict=True):
-            if relation != "N" and not {place, head} <= entities.keys():
-                raise UserError(f"{where}: {relation} leads from token {place} to {head}, expected ends of entities")
-            triples += [{"s": place, "r": relation, "o": head}] * (relation != "N")
+            if relation != "N" and not {position, head} <= entities.keys():
+                raise UserError(f"{where}: {relation} leads from token {position} to {head}, expected ends of entities")
+            triples += [{"s": position, "r": relation, "o": head}] * (relation != "N")
     return {"id": name, "tokens": [line[1] for line in cells], "entities": [*entities.values()], "triples": triples}
 
 

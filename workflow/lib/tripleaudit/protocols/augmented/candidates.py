@@ -17,7 +17,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, Ranked
 from tripleaudit.protocols.augmented.vectors import NearestWords
-from tripleaudit.protocols.substitution import Entity, Layout, Place, Words, like, replace_places, replaceable, same
+from tripleaudit.protocols.substitution import Entity, Layout, Offsets, Words, like, replace_at, replaceable, same
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class _Search:
     entity: Entity
     open: list[int]  # numbers of the words still to be filled, left to right
     beam: list[tuple[float, Words]]
-    others: dict[Place, str] = field(default_factory=dict)  # masks of the sentence's other entities
+    others: dict[Offsets, str] = field(default_factory=dict)  # masks of the sentence's other entities
 
 
 def find_candidates(
@@ -76,7 +76,7 @@ def find_candidates(
             if replaceable(word)
         }
         for text, entity in layout.entities.items():
-            open_words = [place for place, word in enumerate(entity.words) if replaceable(word)]
+            open_words = [position for position, word in enumerate(entity.words) if replaceable(word)]
             if not open_words:
                 found[number][text] = Found("no_words")
             elif len(entity.words) == 1 and not model.is_single_piece(text):
@@ -108,12 +108,12 @@ def _extend(
     # Two more than needed: the word itself is dropped, in small letters and capitals.
     answers = model.fill({text: sorted(numbers) for text, numbers in queries.items()}, k + 2)
     for search, keys in zip(searches, wanted, strict=True):
-        place = search.open.pop(0)
+        position = search.open.pop(0)
         width = beams if search.open else k
         grown = [
-            (score + more, (*words[:place], word, *words[place + 1 :]))
+            (score + more, (*words[:position], word, *words[position + 1 :]))
             for (score, words), key in zip(search.beam, keys, strict=True)
-            for word, more in _spelled(answers.get(key, []), search.entity.words[place], model.cased)
+            for word, more in _spelled(answers.get(key, []), search.entity.words[position], model.cased)
         ]
         search.beam = sorted(grown, key=lambda item: -item[0])[:width]  # stable: ties keep the order of the beam
         if not search.beam:
@@ -124,11 +124,11 @@ def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, i
     """Return the sentence with masks for the open words, and the number of the mask of the next one in it."""
     slots = dict(search.others)
     for mention in search.entity.mentions:
-        for place, slot in enumerate(search.entity.slots(mention)):
-            if replaceable(search.entity.words[place]):
-                slots[slot] = mask if place in search.open else words[place]
+        for position, slot in enumerate(search.entity.slots(mention)):
+            if replaceable(search.entity.words[position]):
+                slots[slot] = mask if position in search.open else words[position]
     target = search.entity.slots(search.entity.mentions[0])[search.open[0]]
-    masked, _ = replace_places(text, slots)
+    masked, _ = replace_at(text, slots)
     before = text[: target[0]].count(mask)  # a text may quote the mask token itself
     return masked, before + sum(slot < target and word == mask for slot, word in slots.items())
 

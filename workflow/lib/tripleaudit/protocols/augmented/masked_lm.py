@@ -68,16 +68,16 @@ class MaskedLanguageModel:
         batch = self._tokenizer(
             list(texts), return_tensors="pt", padding=True, truncation=True, max_length=self._max_length
         ).to(self._model.device)
-        places: dict[tuple[str, int], tuple[int, int]] = {}
+        positions: dict[tuple[str, int], tuple[int, int]] = {}
         for row, numbers in enumerate(wanted):
             masks = (batch["input_ids"][row] == self._tokenizer.mask_token_id).nonzero()[:, 0].tolist()
-            places |= {(texts[row], number): (row, masks[number]) for number in numbers if number < len(masks)}
-        if not places:
+            positions |= {(texts[row], number): (row, masks[number]) for number in numbers if number < len(masks)}
+        if not positions:
             return {}
         with torch.inference_mode():
-            logits = logits_at(self._model, batch, tuple(torch.tensor([*places.values()]).T)).float()
+            logits = logits_at(self._model, batch, tuple(torch.tensor([*positions.values()]).T)).float()
             scores, ids = (logits.log_softmax(-1) + self._blocked).topk(min(top, len(self._words)), dim=-1)
-        rows = zip(places, ids.tolist(), scores.tolist(), strict=True)
+        rows = zip(positions, ids.tolist(), scores.tolist(), strict=True)
         return {key: [(self._words[token], score) for token, score in zip(*row, strict=True)] for key, *row in rows}
 
 
@@ -121,11 +121,11 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
 
 
 def logits_at(model: Any, inputs: Mapping[str, Any], at: Any) -> Any:
-    """Return the logits ``[places, vocabulary]`` at some places alone, so that the head works on no others.
+    """Return the logits ``[positions, vocabulary]`` at some positions alone, so that the head works on no others.
 
     Args:
         inputs: of the model, ``[batch, length]``.
-        at: the places, a mask ``[batch, length]`` or a pair of rows and columns.
+        at: the positions, a mask ``[batch, length]`` or a pair of rows and columns.
     """
 
     def keep(_module: Any, _inputs: Any, output: Any) -> Any:

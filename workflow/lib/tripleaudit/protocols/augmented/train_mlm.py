@@ -145,21 +145,21 @@ def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[
         return
     counts = torch.ones(bias.shape[0])
     for ids, single in samples:
-        for place in single:
-            counts[ids[place]] += 1
+        for position in single:
+            counts[ids[position]] += 1
     with torch.no_grad():
         bias.copy_((counts / counts.sum()).log())
 
 
 def _encode(tokenizer: Any, text: str, max_length: int) -> tuple[list[int], list[int]]:
-    """Return token ids and the places of words that are one piece."""
+    """Return token ids and the positions of words that are one piece."""
     encoding = tokenizer(text, truncation=True, max_length=max_length)
     numbers, ids = encoding.word_ids(), encoding["input_ids"]
     pieces = Counter(number for number in numbers if number is not None)
     single = [
-        place
-        for place, number in enumerate(numbers)
-        if pieces[number] == 1 and tokenizer.convert_ids_to_tokens(ids[place]).strip("Ġ▁").isalnum()
+        position
+        for position, number in enumerate(numbers)
+        if pieces[number] == 1 and tokenizer.convert_ids_to_tokens(ids[position]).strip("Ġ▁").isalnum()
     ]
     return ids, single
 
@@ -175,10 +175,10 @@ def _mask(samples: Sequence[tuple[list[int], list[int]]], tokenizer: Any, draw: 
     for row, (pieces, single) in enumerate(samples):
         ids[row, : len(pieces)] = torch.tensor(pieces)
         attention[row, : len(pieces)] = 1
-        for place in single:
+        for position in single:
             if draw.random() < MASK_RATE:
-                labels[row, place] = pieces[place]
-                ids[row, place] = tokenizer.mask_token_id
+                labels[row, position] = pieces[position]
+                ids[row, position] = tokenizer.mask_token_id
     return {"input_ids": ids, "attention_mask": attention, "labels": labels}
 
 

@@ -111,8 +111,8 @@ class NearestWords:
             return self._others.nearest(word, top) if self._others else []
         near = self._unit @ self._unit[self._vectors.key_to_index[key]]
         found: dict[str, None] = {}
-        for place in np.argsort(-near, kind="stable"):
-            other = self._vectors.index_to_key[place]
+        for position in np.argsort(-near, kind="stable"):
+            other = self._vectors.index_to_key[position]
             if replaceable(other) and not same(other, word):
                 found[other if key == word else like(other, word)] = None
                 if len(found) == top:

@@ -119,8 +119,8 @@
     for (const [start, end] of spans) cuts.add(start).add(end);
     const borders = [...cuts].sort((a, b) => a - b);
     const line = element("p", "text");
-    for (let place = 0; place + 1 < borders.length; place++) {
-      const [start, end] = [borders[place], borders[place + 1]];
+    for (let position = 0; position + 1 < borders.length; position++) {
+      const [start, end] = [borders[position], borders[position + 1]];
       const over = spans.filter((span) => span[0] <= start && end <= span[1]).map((span) => span[2]);
       const text = chars.slice(start, end).join("");
       if (!over.length) line.append(text);
@@ -298,7 +298,7 @@
         ]));
     box.append(share("n", "Gold triples", "number", numberLabel), share("w", "Words", "words", (bin) => binLabel(BINS[bin])));
     const pairs = [...confused].map(([name, count]) => [...JSON.parse(name), count]).sort((a, b) => b[2] - a[2]);
-    const most = (place) => [...new Set(pairs.map((pair) => pair[place]))].slice(0, 10);
+    const most = (position) => [...new Set(pairs.map((pair) => pair[position]))].slice(0, 10);
     const [golds, guesses] = [most(0), most(1)];
     const cellOf = (gold, guess) => pairs.find((pair) => pair[0] === gold && pair[1] === guess);
     if (pairs.length)

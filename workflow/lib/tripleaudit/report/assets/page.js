@@ -6,23 +6,23 @@
   const said = document.getElementById("said");
   const media = matchMedia("(prefers-color-scheme: dark)");
 
-  // The address: #PLACE?name=value&…; a place is a view or anything that stands in one.
+  // The address: #ANCHOR?name=value&…; an anchor is a view or anything that stands in one.
   const parse = () => {
-    const [place, query = ""] = location.hash.slice(1).split("?");
-    return { place: decodeURIComponent(place), query: new URLSearchParams(query) };
+    const [anchor, query = ""] = location.hash.slice(1).split("?");
+    return { anchor: decodeURIComponent(anchor), query: new URLSearchParams(query) };
   };
-  const viewOf = (place) => {
-    const target = place && document.getElementById(place);
+  const viewOf = (anchor) => {
+    const target = anchor && document.getElementById(anchor);
     return (target && target.closest(".view") ? target.closest(".view") : document.getElementById("study")).id;
   };
   const show = (scroll) => {
-    const { place, query } = parse();
-    root.dataset.view = viewOf(place);
+    const { anchor, query } = parse();
+    root.dataset.view = viewOf(anchor);
     for (const link of document.querySelectorAll(".bar nav a"))
       link.toggleAttribute("aria-current", viewOf(link.hash.slice(1)) === root.dataset.view && link.hash !== "#questions");
     sortAll(query.get("sort") || "");
     if (window.showSentences && root.dataset.view === "sentences") window.showSentences(query);
-    const target = place && document.getElementById(place);
+    const target = anchor && document.getElementById(anchor);
     if (target && scroll) {
       target.scrollIntoView({ behavior: "instant" });
       if (target.matches("[tabindex]")) target.focus({ preventScroll: true });
@@ -30,11 +30,11 @@
     draw();
   };
   // Replaces or adds parts of the query without a new entry in the history.
-  window.setAddress = (place, changes) => {
-    const query = parse().place === place ? parse().query : new URLSearchParams();
+  window.setAddress = (anchor, changes) => {
+    const query = parse().anchor === anchor ? parse().query : new URLSearchParams();
     for (const [name, value] of Object.entries(changes)) value ? query.set(name, value) : query.delete(name);
     const text = query.toString();
-    history.replaceState(history.state, "", `#${place}${text ? `?${text}` : ""}`);
+    history.replaceState(history.state, "", `#${anchor}${text ? `?${text}` : ""}`);
   };
   history.scrollRestoration = "manual";
   document.addEventListener("click", (event) => {
@@ -96,14 +96,14 @@
     if (column !== Number(button.dataset.column)) chosen.set(id, [Number(button.dataset.column), true]);
     else if (down) chosen.set(id, [column, false]);
     const text = [...chosen].map(([table, [c, d]]) => `${table}.${c}.${d ? "d" : "a"}`).join(",");
-    window.setAddress(root.dataset.view === "study" && parse().place ? parse().place : "questions", { sort: text });
+    window.setAddress(root.dataset.view === "study" && parse().anchor ? parse().anchor : "questions", { sort: text });
     sortAll(text);
   });
 
   // One stop of the Tab key for each table or list of links; arrows move inside.
   window.oneStop = (grid) => {
     const stops = () => [...grid.querySelectorAll("a, button")].filter((one) => one.offsetParent);
-    [...grid.querySelectorAll("a, button")].forEach((one, place) => (one.tabIndex = place ? -1 : 0));
+    [...grid.querySelectorAll("a, button")].forEach((one, index) => (one.tabIndex = index ? -1 : 0));
     grid.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: 0, ArrowUp: 0 }[event.key];
       if (step === undefined) return;

@@ -145,9 +145,9 @@ def _table(
 
 def _originals(table: Table) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield each corpus and the values of its original protocol by row, those that were measured."""
-    for place, column in enumerate(table.columns):
+    for position, column in enumerate(table.columns):
         if column.label == labels.protocol("original"):
-            values = {row.label: row.cells[place].value for row in table.rows}
+            values = {row.label: row.cells[position].value for row in table.rows}
             yield column.group, {label: value for label, value in values.items() if value is not None}
 
 

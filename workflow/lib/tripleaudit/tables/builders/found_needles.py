@@ -287,8 +287,8 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
 
 def answer_needle_example(table: Table, inputs: TableInputs) -> str:
     counted = []
-    for place, column in enumerate(table.columns):
-        if found := [value for row in table.rows if (value := row.cells[place].value) is not None]:
+    for position, column in enumerate(table.columns):
+        if found := [value for row in table.rows if (value := row.cells[position].value) is not None]:
             counted.append(f"{column.label} {int(sum(found))} of {len(found)}")
     return f"Of the needles shown, the criteria count as found: {', '.join(counted)}." if counted else NOT_MEASURED
 

@@ -130,11 +130,11 @@ def cell_of(inputs: TableInputs, run: RunKey | None, metric: Metric, mode: str) 
 def printed(run: RunKey, metric: Metric, strategy: bool = False) -> str | None:
     """Return what tables 2 to 4 of GenRES, or table 1 (of strategies), print for a system; None for nothing."""
     level, setting = parts(run)
-    table, places = TABLES[level], {"gold": f"gold triples, {level} level", "open": f"open, {level} level"}
+    table, printed = TABLES[level], {"gold": f"gold triples, {level} level", "open": f"open, {level} level"}
     if strategy:
-        table, places = "1", {setting: setting, "gold": "ground truth"}
+        table, printed = "1", {setting: setting, "gold": "ground truth"}
     name, dataset = MODELS.get(run.extractor, ""), DATASETS.get(run.corpus, "")
-    keys = (table, dataset, places.get(setting, ""), name)
+    keys = (table, dataset, printed.get(setting, ""), name)
     found = (reported.values("genres").get((*keys, variant, metric.paper)) for variant in VARIANTS)
     return next((value for value in found if value is not None), None)
 

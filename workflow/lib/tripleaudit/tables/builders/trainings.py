@@ -31,7 +31,7 @@ def trainings(inputs: TableInputs) -> Table:
     names = labels.ordered((run.extractor for run in found), labels.rte_order())
     protocols = labels.ordered((run.protocol for run in found), labels.protocol_order())
 
-    def place(run: RunKey) -> tuple:
+    def rank(run: RunKey) -> tuple:
         corpus, protocol = corpora.index(run.corpus), protocols.index(run.protocol)
         return corpus, protocol, run.training, names.index(run.extractor), run.noise
 
@@ -39,7 +39,7 @@ def trainings(inputs: TableInputs) -> Table:
     return inputs.table(
         "How each system was trained, and how far it had come when its training ended.",
         COLUMNS,
-        [_row(run, found[run]) for run in sorted(found, key=place)],
+        [_row(run, found[run]) for run in sorted(found, key=rank)],
         ("System", "Training set"),
         "Slope: by how many points validation F1 rose in a tenth of the training, over its last half; Bound: that "
         f"plus one standard error. Ended: flat where the bound is {100 * RISE:g} or less, or early stopping saw "

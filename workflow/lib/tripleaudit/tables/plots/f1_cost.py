@@ -18,7 +18,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 def draw(inputs: TableInputs) -> panels.Spec:
     """Draw the rows of the table ``efficiency``: a panel for the time of each corpus, one for money where it costs any.
 
-    A system whose cost is not known, or is nothing, has no place on a logarithmic axis: it is named above the panel.
+    A system whose cost is not known, or is nothing, cannot stand on a logarithmic axis: it is named above the panel.
     """
     drawn = []
     for corpus, rows in groupby(named(inputs), lambda row: row[1].corpus):

@@ -33,7 +33,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
         "height": 200,
         "mark": {"type": "line", "strokeWidth": 1.6, "point": {"size": 30}},
         "encoding": {
-            "x": panels.number("place", "position of the part in the document", (0, 1)),
+            "x": panels.number("position", "position of the part in the document", (0, 1)),
             "y": panels.number("value", "redundancy", (0, 1)),
             "color": colour,
             "strokeDash": {**colour, "scale": dashes},
@@ -49,7 +49,7 @@ def _points(name: str, values: list[float | None]) -> list[dict]:
         {
             "series": name,
             "part": f"{part} of {len(values)}",
-            "place": round((part - 0.5) / len(values), 4),
+            "position": round((part - 0.5) / len(values), 4),
             "value": value,
         }
         for part, value in enumerate(values, 1)

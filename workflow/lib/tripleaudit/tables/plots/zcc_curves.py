@@ -33,7 +33,7 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
         for number, curve in enumerate(seeds):
             of = {"series": names[-1], "seed": number}
             points = enumerate(map(_rounded, _corners(curve["points"])))
-            lines += [{**of, "place": place, **point} for place, point in points]
+            lines += [{**of, "position": position, **point} for position, point in points]
             marks.append({**of, **_rounded(curve["operating_point"])})
     x, y = panels.number("recall", "Recall of “has triples”", (0, 1)), panels.number("precision", "Precision", (0, 1))
     colour = panels.series(names, columns=1, least=1)
@@ -46,7 +46,7 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
             {
                 "data": panels.values(lines),
                 "mark": {"type": "line", "interpolate": "step-before", "strokeWidth": 1.4, "clip": True},
-                "encoding": {"order": {"field": "place"}, "detail": {"field": "seed"}},
+                "encoding": {"order": {"field": "position"}, "detail": {"field": "seed"}},
             },
             {"data": panels.values(marks), **panels.dots(60, shape=colour, tooltip=tips)},
         ],
@@ -56,10 +56,10 @@ def _panel(inputs: TableInputs, corpus: str, classifiers: dict[str, list[dict]])
 def _corners(points: list[dict]) -> list[dict]:
     """The points where a curve of steps turns: long runs of equal recall or precision keep their ends."""
     kept = points[:1]
-    for place in range(1, len(points) - 1):
-        around = points[place - 1 : place + 2]
+    for position in range(1, len(points) - 1):
+        around = points[position - 1 : position + 2]
         if all(len({one[axis] for one in around}) > 1 for axis in ("recall", "precision")):
-            kept.append(points[place])
+            kept.append(points[position])
     return kept + points[1:][-1:]
 
 

@@ -42,7 +42,7 @@ def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
     stubs = 2 if table.has_row_groups else 1
     continued = f" (continued, {number + 1} of {pages})" if number else ""
     longest = [
-        max((len(row.cells[place].text or "") for row in table.rows), default=0) for place in range(len(table.columns))
+        max((len(row.cells[index].text or "") for row in table.rows), default=0) for index in range(len(table.columns))
     ]
     columns = "".join(">{\\raggedright\\arraybackslash}X" if width > LONG else "r" for width in longest)
     environment, width = ("tabularx", "{\\linewidth}") if "X" in columns else ("tabular", "")
@@ -69,11 +69,11 @@ def _float(table: Table, rows: Sequence[Row], number: int, pages: int) -> str:
 def _head(table: Table, stubs: int) -> list[str]:
     lines = []
     if table.has_column_groups:
-        cells, rules, place = [""] * stubs, [], stubs + 1
+        cells, rules, index = [""] * stubs, [], stubs + 1
         for group, size in runs_of([column.group for column in table.columns]):
             cells.append(f"\\multicolumn{{{size}}}{{c}}{{{escape(group)}}}")
-            rules += [f"\\cmidrule(lr){{{place}-{place + size - 1}}}"] * bool(group)
-            place += size
+            rules += [f"\\cmidrule(lr){{{index}-{index + size - 1}}}"] * bool(group)
+            index += size
         lines += [_line(cells), " ".join(rules)]
     header = [table.group_header, table.row_header, *(column.label for column in table.columns)]
     return [*lines, _line(list(map(escape, header[0 if table.has_row_groups else 1 :]))), "\\midrule"]

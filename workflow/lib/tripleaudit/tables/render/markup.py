@@ -49,5 +49,5 @@ def to_html(table: Table) -> str:
 
 def grouped(table: Table) -> list[tuple[Row, int]]:
     """Return every row with the size of the group that it begins, 0 within a group."""
-    sizes = [size * (not place) for _, size in runs_of([row.group for row in table.rows]) for place in range(size)]
+    sizes = [size * (not index) for _, size in runs_of([row.group for row in table.rows]) for index in range(size)]
     return list(zip(table.rows, sizes, strict=True))
