@@ -140,7 +140,7 @@ def test_no_weight_belongs_to_a_relation_and_a_model_can_be_told_others(tiny_enc
 
 def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
     names = [f"r{number}" for number in range(150)]
-    with pytest.raises(UserError, match="all 150 relations into the encoder's 160 places, which leaves 10"):
+    with pytest.raises(UserError, match="all 150 relations into the encoder's 160 positions, which leaves 10"):
         build(UniRel, tiny_encoder, relations=names)
     model = build(UniRel, tiny_encoder, relations=names[:70])
     assert model.aligner.limit == 90

@@ -94,7 +94,7 @@ def test_every_table_names_a_system_that_failed_be_it_the_only_one(study, name):
 
 def test_a_system_asked_about_a_part_is_compared_with_none(study):
     runs = {("casrel", "original", "1"): [RIGHT] * 20, ("pfn", "original", "1"): [WRONG] * 20}
-    few = fact("few", asked=5, sentences=5)
+    few = fact("few", queried=5, sentences=5)
     table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
     assert table.cell("CasRel", "F1").bold and not table.cell("few", "F1").bold
     assert any("few (Demo, Ori.) was queried about 5 of 20 sentences" in note for note in table.notes)
@@ -152,7 +152,7 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
         (name, "original", ""): [RIGHT] * 10 + [WRONG] * 10 for name in ("fast", "slow", "file", "free", "memorise")
     }
     facts = [fact("fast"), fact("slow", kind="endpoint", seconds=500.0, money=0.5), fact("memorise", seconds=0.02)]
-    facts += [fact("file", kind="predictions"), fact("free", seconds=None, money=0.0, asked=20, of=40), fact("odd")]
+    facts += [fact("file", kind="predictions"), fact("free", seconds=None, money=0.0, queried=20, of=40), fact("odd")]
     time, money = f1_cost.draw(study(runs, facts))["concat"]
     for panel, points in ((time, {"fast": 250, "slow": 25000, "Memorised triples": 1}), (money, {"slow": 25})):
         rows = panel["data"]["values"]
