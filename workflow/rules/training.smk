@@ -65,7 +65,7 @@ rule predict:
         runtime=growing(60),
     params:
         batch_size=aside(partial(config["prediction"].get, "batch_size")),
-        schema=STUDY.schema_options,
+        schema=lambda wildcards: ["--schema-of-test"] * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
         code=of(partial(jobs.extractor_code, "predict"), "extractor"),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "

@@ -91,4 +91,4 @@ def test_a_system_of_the_study_may_extract(tmp_path):
     assert "own.py" in plan.model("news") and plan.gate_run("news")
     assert plan.identity("news")["python"] == "own.py:Own"
     problems = found({**collection(extractor="said"), "systems": systems})
-    assert "collections/news/extractor: 'said' is stored predictions and cannot be asked" in problems
+    assert "collections/news/extractor: 'said' is stored predictions and reads no texts" in problems

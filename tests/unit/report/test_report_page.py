@@ -20,6 +20,7 @@ from tripleaudit.report.table_files import Links, compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
+from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
@@ -169,6 +170,17 @@ def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
     assert {point["stratum"] for point in points} == {"Entirely seen", "Partially seen", "Unseen"}
     assert {point["series"] for point in points} == {"CasRel", "CasRel+EN"}
     assert 'data-chart="lead"' in written
+
+
+def test_the_first_screen_explains_the_settings_where_it_names_one(own):
+    def first() -> str:
+        return page_of(own).partition('id="overview"')[2].partition('id="questions"')[0]
+
+    assert SETTINGS_NOTE not in first()
+    path = own / "tables/type-f1.json"
+    table = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**table, "lead": "CasRel (NZ) finds 5 of 9."}), encoding="utf-8")
+    assert first().count(SETTINGS_NOTE) == 1
 
 
 def test_without_leading_sentences_the_first_answers_stand_on_the_first_screen():

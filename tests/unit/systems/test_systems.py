@@ -458,8 +458,8 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     assert "cannot be reached" in failed and "'a'" in failed
     for odd in ({"Ü": "y"}, {"X": "a\nb"}):
         failed = box.ask("address", address, concurrency=1, headers=odd)["failed"]
-        assert failed.startswith(f"{address} cannot be asked (") and failed.endswith(" at the sentence 'a'")
-    assert "cannot be asked" in box.ask("address", f"{address}/ü", concurrency=1)["failed"]
+        assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(" at the sentence 'a'")
+    assert "cannot be reached" in box.ask("address", f"{address}/ü", concurrency=1)["failed"]
     headers = {"X": "env:NOT_SET_ANYWHERE"}
     assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
 

@@ -35,7 +35,7 @@ def generate(
         examples: at most one file of sentences that the system's examples are drawn from.
 
     Raises:
-        UserError: the section has no such data set or system, or the endpoint cannot be asked.
+        UserError: the section has no such data set or system, or the endpoint cannot be used.
     """
     section = asking.section
     for kind, name in (("datasets", dataset), ("systems", system)):

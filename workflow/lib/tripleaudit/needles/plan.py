@@ -36,7 +36,7 @@ class NeedleSettings(Section):
     """Share of common keywords at which two needles of a document could be taken for one another; the later one is
     refused."""
     refills: Count = 3
-    """How often needles that were not valid are asked for again."""
+    """How often needles that were not valid are generated again."""
     needle_tokens: Number = 2000
     """Most tokens of an answer with needles or types."""
     target: Annotated[float, Field(gt=0, lt=1)] = TARGET

@@ -32,7 +32,7 @@ class Collection(Section):
     id_column: Text = "id"
     """The same for the id; rows without one are called by file and number."""
     extractor: Text
-    """An extractor that the study trains, the folder of a trained one, or one of its `systems` that can be asked."""
+    """An extractor that the study trains, the folder of a trained one, or one of its `systems` that reads texts."""
     gate: str | None
     """The zero-cardinality classifier that reads every sentence first, zcc-binary or zcc-mcml of the study or the
     folder of a trained one; null for none."""
@@ -96,7 +96,7 @@ class Collections:
         if section.extractor in self.study.systems.given:
             kind = self.study.systems.kinds.get(section.extractor)
             if kind is not None and kind.name == "predictions":
-                yield f"collections/{name}/extractor: '{section.extractor}' is stored predictions and cannot be asked"
+                yield f"collections/{name}/extractor: '{section.extractor}' is stored predictions and reads no texts"
             if section.gate is None:
                 return
         if not section.corpus and len(self.study.corpora) != 1 and not is_folder(section.extractor):

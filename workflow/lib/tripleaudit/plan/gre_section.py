@@ -48,7 +48,7 @@ class GreJudge(Section):
     most_unreadable: Share = 0.1
     """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
     others: list[str] = []
-    """Endpoints that are asked about FS, too; each adds its FS and its agreement with the first judge (kappa)."""
+    """Further judges of FS, by endpoint; each adds its FS and its agreement with the first judge (kappa)."""
 
 
 class GreGold(Section):
@@ -108,9 +108,9 @@ class GreDataset(Section):
     extractors: bool = True
     """Whether the study's extractors of the corpus, and its `systems`, are rows (with `corpus` or `generative`)."""
     judged: bool = True
-    """Whether the judge is asked about this data set's own systems."""
+    """Whether this data set's own systems are judged."""
     extractors_judged: bool = False
-    """Whether the judge is asked about the study's extractors and `systems`, too, on the texts of the data set."""
+    """Whether the study's extractors and `systems` are judged, too, on the texts of the data set."""
     topics: GreTopics | None = None
     systems: dict[Name, GreSystem] = {}
     """Stored outputs, by the system's name; also a published model's, a user's own, or a trained extractor's."""

@@ -48,12 +48,12 @@ class Texts(Section):
 
 
 class Extraction(Section):
-    """What extracts: a language model, how it is asked, and about which texts."""
+    """A language model that extracts for GREScores, and about which texts; rows of F1 are `systems`."""
 
     endpoint: str
     """An endpoint by name."""
     setting: Literal["closed", "semi-open", "open"] = "open"
-    """closed (entity pair and relations given), semi-open (relations and types given), or open."""
+    """What it gets: relations and a gold entity pair (closed), relations and types (semi-open), or nothing (open)."""
     prompt: str | None = None
     """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
     datasets: list[str] | None = None
@@ -65,7 +65,7 @@ class Extraction(Section):
     examples_seed: Seed = 0
     """Seed of the draw of examples."""
     reask: bool = True
-    """Ask once more where an answer cannot be read."""
+    """Query once more where an answer cannot be read."""
     max_tokens: Number | None = None
     """Instead of the endpoint's."""
     temperature: Temperature | None = None
@@ -75,7 +75,7 @@ class Extraction(Section):
 
 
 class Generative(Section):
-    """Extraction by language models behind OpenAI-compatible endpoints; nothing is asked without systems."""
+    """Extraction by language models behind OpenAI-compatible endpoints; nothing is sent without systems."""
 
     cache: str = "results/cache/llm"
     """Folder of paid answers, kept outside the study's results so that it outlives them; may be shared."""

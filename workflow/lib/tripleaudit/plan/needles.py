@@ -56,7 +56,7 @@ class NeedleTriples(Section):
     models: Annotated[list[str], Unique] | None = None
     """Endpoints of generative/endpoints that extract; null takes those of needles/models."""
     extractors: bool = True
-    """Score the trained extractors of the corpus (original split), and `systems` that are asked about all texts."""
+    """Score the trained extractors of the corpus (original split), and `systems` that are queried about all texts."""
     iterations: Count = 0
     """Follow-up calls for each piece."""
     reserve: Number = 800
@@ -84,7 +84,7 @@ class _Own(Section):
     needle_file: str | None = None
     """Needles of your own as JSON lines, instead of invented ones."""
     judge: str | None = "same"
-    """Endpoint that is asked for the criterion llm; same asks the extracting model itself, null nobody."""
+    """Endpoint that judges the criterion llm; same is the extracting model itself, null nobody."""
     tokenizer: str | None = None
     """A tokenizer.json that counts tokens; null takes the usage that the server reports."""
     triples: NeedleTriples | None = None
@@ -92,7 +92,7 @@ class _Own(Section):
 
 class Needles(NeedleSettings, _Own):
     """MINEA: needles infused into documents, iterated extraction of entities, scores without reference, and
-    triple needles. Nothing is asked without models."""
+    triple needles. Nothing is sent without models."""
 
 
 class NeedleStudies:

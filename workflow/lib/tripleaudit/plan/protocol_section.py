@@ -75,7 +75,7 @@ class Augmented(Section):
     """What su and us ask of an entity that is subject and object, unseen as in the published files (as if not given) or
     seen as in the paper's text."""
     fallback: Literal["files", "text"] | None = None
-    """What a word without a neighbour of the kind asked for becomes, any neighbour as in the published files (as if not
+    """What a word without a neighbour of the wanted kind becomes, any neighbour as in the published files (as if not
     given) or itself as in the text."""
     masked_lm: str | None = None
     """A masked language model by source; null trains a head on the encoder over the training text."""
@@ -117,7 +117,7 @@ class Sifted(Section):
 
 
 class UnseenRelations(Section):
-    """Relations are held out of training and asked for at test, of systems that read their names."""
+    """Relations are held out of training and queried at test, of systems that read their names."""
 
     relations: Number = 5
     """How many relations are held out, frequent and rare ones."""

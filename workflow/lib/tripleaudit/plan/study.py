@@ -334,10 +334,6 @@ class Study:
         """Return whether a run on a training set is given the relations of a test set."""
         return self.data.gives_schema(trainset.rpartition("-")[0] if testset == "test" else testset)
 
-    def schema_options(self, wildcards: Any) -> list[str]:
-        """Return the option that gives an extractor the relations of the test set."""
-        return ["--schema-of-test"] if self.gives_schema(wildcards.get("trainset", "original-nz")) else []
-
     def baseline_inputs(self, wildcards: Any) -> dict[str, str]:
         """Return the training set that a baseline looks at, and the test set that it speaks of."""
         protocol, setting = wildcards.trainset.rsplit("-", 1)

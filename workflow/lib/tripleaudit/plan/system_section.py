@@ -19,7 +19,7 @@ COMMAND, RELATIONS = {"type": ["string", "array"]}, {"type": ["boolean", "object
 
 
 class System(Section):
-    """A system; one key says how it comes into the study, the others belong to that way (docs/systems.md)."""
+    """A row of the tables of F1, connected by one key (docs/systems.md); GREScores are about `generative/systems`."""
 
     trained: Annotated[Training | None, OrEmpty] = None
     """An extractor that the study trains; the same as an entry of `extractors`, with its settings."""
@@ -36,7 +36,7 @@ class System(Section):
         Any,
         form("a command, as a text or a list of words", Text | Annotated[list[str], Field(min_length=1)], COMMAND),
     ] = None
-    """A program that reads JSON lines on standard input and answers in JSON lines on standard output."""
+    """A program that reads and answers JSON lines; `{train}` in it becomes the path of the training set."""
     python: Text | None = None
     """A class, file.py:Class, whose `extract(texts)` returns for each text a list of triples."""
     endpoint: Text | None = None
@@ -44,7 +44,7 @@ class System(Section):
     address: Text | None = None
     """A service that is sent the JSON of a program by POST, one text at a time, and answers with it."""
     setting: Literal["closed", "semi-open", "open"] = "closed"
-    """What a language model is given: the corpus's relations with their descriptions, these with types, or nothing."""
+    """What a language model gets: relations and descriptions (closed; no entity pair), these and types, or nothing."""
     prompt: Text | None = None
     """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
     entity_types: list[Text] = []
@@ -52,7 +52,7 @@ class System(Section):
     verbalise: dict[str, Text] = {}
     """Plain names of relations for prompts, as under `generative/datasets/<name>/verbalise`."""
     reask: bool = True
-    """Ask a language model once more where its answer cannot be read."""
+    """Query a language model once more where its answer cannot be read."""
     max_tokens: Number | None = None
     """Most tokens of an answer, instead of the endpoint's."""
     examples: Count = 0
@@ -86,15 +86,15 @@ class System(Section):
     """With true, it gets the relations of the corpus: those of the training set, with their descriptions. A map, or a
     YAML or JSON file with one, says of a system's relations what the corpus calls them (`tripleaudit relations`)."""
     files: list[Text] = []
-    """Further files that its answers depend on; a change of one asks it again."""
+    """Further files that its answers depend on; a change of one queries it again."""
     timeout: Positive = 60
     """Seconds within which every answer must come; of a class, for each text of a batch."""
     restarts: Count = 2
     """How often it is started again after it ended, or was stopped, before its last answer."""
     protocols: list[Text] | None = None
-    """Protocols on whose test sets it is asked; null is all."""
+    """Protocols on whose test sets it is queried; null is all."""
     limit: Number | None = None
-    """Ask it about so many sentences of each test set, spread evenly; its row is about these alone."""
+    """Query it about so many sentences of each test set, spread evenly; its row is about these alone."""
     threads: Number = 1
     """CPU threads that it may use (OMP_NUM_THREADS)."""
     gpus: int = Field(0, ge=0)

@@ -18,10 +18,12 @@ from tripleaudit.report.origin import origin_of
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, compared
 from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
+from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 from tripleaudit.tables.render.markup import templates
 
 log = logging.getLogger(__name__)
+WORDS = {"+EN": NOISE_NOTE, "NZ": SETTINGS_NOTE, "WZ": SETTINGS_NOTE}  # of the first screen
 
 
 def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_bytes: int = MAX_BYTES) -> int:
@@ -48,7 +50,8 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
         drawn |= {id_: panel for plot in own for id_, panel in plot.charts.items()}
     found = overview.matrix(tables)
     front, findings = overview.in_front(found), overview.findings(tables)
-    shown = [cell.mark for cells in front.rows.values() for cell in cells.values()] + [text for _, text in findings]
+    shown = "".join(map("".join, [*findings, *front.heads, *front.rows]))
+    shown += "".join(cell.mark for cells in front.rows.values() for cell in cells.values())
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
     drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
@@ -66,7 +69,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             findings=findings,
             lead=page.LEAD if lead else "",
             looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
-            marks=mark_notes("".join(shown)) + [NOISE_NOTE] * any("+EN" in system for _, system in front.rows),
+            marks=[*mark_notes(shown), *dict.fromkeys(note for word, note in WORDS.items() if word in shown)],
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=list(plots.values()),

@@ -137,7 +137,7 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             problem = f"answers with more than {LONGEST >> 20} MB"
             attempt = settings["restarts"]
         except ValueError as error:  # a header or an address, its own or one that it refers to, that HTTP cannot send
-            problem = f"cannot be asked ({error})"
+            problem = f"cannot be reached ({error})"
             attempt = settings["restarts"]
         logger.warning("%s %s", address, problem)
         if attempt == settings["restarts"]:
