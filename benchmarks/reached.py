@@ -67,8 +67,8 @@ def mirrored(test: Path, module: str) -> bool:
 def tests_of(root: Path, file: str) -> list[str]:
     """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
-    Of these those of its own package come before others. A module that fewer than ``FEW`` files of tests import has those of the
-    modules that import it, too, and so on; one without any, all of its package.
+    Those of its own package come first. A module that fewer than ``FEW`` files of tests import has those of the modules
+    that import it, too, and so on; one without any, all of its package.
     """
     package, own = Path(file).parts[3], dotted(root, root / file)
     tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}

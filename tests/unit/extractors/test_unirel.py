@@ -120,7 +120,7 @@ def test_the_encoder_reads_relations_behind_the_sentence_as_its_last_segment(tmp
     torch.testing.assert_close(model.encode(batch["input_ids"], batch["attention_mask"]), found[:, :-2])
 
 
-def test_no_weight_belongs_to_a_relation_and_a_model_can_be_told_others(tiny_encoder, tmp_path):
+def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, tmp_path):
     small, large = (build(UniRel, tiny_encoder, relations=[f"r{n}" for n in range(size)]) for size in (1, 60))
     shapes = [{name: tuple(each.shape) for name, each in model.state_dict().items()} for model in (small, large)]
     assert shapes[0] == shapes[1]
