@@ -1,6 +1,8 @@
 """What builders of knowledge graphs and open extractors write is read with no option, as their packages dump it."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,45 @@ OUTPUTS = {
 }  # fmt: skip
 
 
+GRAPHML = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">
+<node id="Ada Lund"/><node id="Harrow Steel"/><edge source="Ada Lund" target="Harrow Steel"/></graph></graphml>
+"""
+NEO4J = ":START_ID,:END_ID,:TYPE\nAda Lund,Harrow Steel,leads\n"
+CONLLU = "# sent_id = s1\n# text = Ada leads\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n"
+BUILDERS = {  # the sixteen outputs that docs/formats.md speaks of -> format, or what the refusal says
+    **{name: name for name in OUTPUTS if name not in ("rebel", "spacy-llm")},
+    **dict.fromkeys(("s1.ttl", "s1.nt", "s1.jsonld"), "rdf"),
+    "graphrag-3.3.0": "graphrag",
+    "graph.graphml": (GRAPHML, "it is no table, whose rows have fields like its first line"),
+    "neo4j.csv": (NEO4J, "its columns are :START_ID, :END_ID, :TYPE; say which column is what with --column text="),
+    "parsed.conllu": (CONLLU, "the format cannot be told from the content"),
+}
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_thirteen_of_sixteen_builders_are_read_and_three_refused_in_a_sentence(tmp_path, name):
+    expected = BUILDERS[name]
+    if isinstance(expected, tuple):
+        (tmp_path / name).write_text(expected[0])
+        with pytest.raises(UserError, match=re.escape(expected[1])) as caught:
+            read_corpus(tmp_path / name)
+        assert "\n" not in str(caught.value)
+        return
+    path = tmp_path / "out.json"
+    if name == "graphrag-3.3.0":
+        path = SAMPLES / name
+    elif expected == "rdf":
+        pytest.importorskip("rdflib")
+        path = Path(shutil.copy(SAMPLES / "rdflib-7.6.0" / name, tmp_path))
+        (tmp_path / "s1.txt").write_text(TEXT)
+    else:
+        path.write_text(json.dumps(OUTPUTS[name]))
+    assert len(BUILDERS) == 16 and strings(path) == [(expected, TEXT, UPPER if expected == "graphrag" else TRIPLES)]
+    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert f"`{expected}`" in page
+
+
 def strings(path: Path) -> list:
     corpus = read_corpus(path)
     return [
@@ -72,6 +113,16 @@ def test_an_output_is_read_without_options(tmp_path, name):
     if isinstance(OUTPUTS[name], list):
         path.write_text("".join(json.dumps(row) + "\n" for row in OUTPUTS[name]))
         assert strings(path) == [(name, TEXT, TRIPLES)]
+
+
+def test_the_page_says_the_lines_that_dumped_the_samples():
+    root = Path(__file__).parents[3]
+    page = (root / "docs" / "systems.md").read_text(encoding="utf-8")
+    script = (root / "tests" / "support" / "graph_builders.py").read_text(encoding="utf-8")
+    blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
+    (block,) = [part for part in blocks if "LangChain" in part]
+    said = [line.partition("    #")[0] for line in block.splitlines() if line]
+    assert len(said) == 6 and [line for line in said if line.replace("rows = ", "return ") not in script] == []
 
 
 def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):

@@ -8,6 +8,7 @@ from collections import defaultdict
 MODULES = {"scikit-learn": "sklearn", "pyyaml": "yaml"}  # distributions whose module has another name
 ORDER = (
     "hub",
+    "rdf",
     "spacy",
     "track",
     "train",

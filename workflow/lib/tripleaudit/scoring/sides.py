@@ -68,10 +68,16 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
         ids: the rows need ids, and their triples under that name.
     """
     from tripleaudit.corpora.bundled import is_bundle
+    from tripleaudit.corpora.readers.rdf import is_rdf, rows
     from tripleaudit.corpora.readers.records import Mapped
     from tripleaudit.corpora.readers.row_files import Probe
 
-    if Path(path).suffix == ".zip" or is_bundle(Path(path)) or not Path(path).is_file():
+    path = Path(path)
+    if path.suffix == ".zip" or is_bundle(path) or not path.exists():
+        return False
+    if is_rdf(Probe(path)):
+        return any("text" not in row and (not ids or "id" in row) for _, row in rows(path))
+    if path.is_dir():
         return False
     row, mapped = Probe(path).row, Mapped()
     triples = row.get("triples") if ids else mapped.find(row, "triples")
@@ -85,10 +91,12 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
         UserError: an id is none of the gold's or comes twice, or rows without ids are not one for each sentence.
     """
     from tripleaudit.corpora.corpus import build_corpus
+    from tripleaudit.corpora.readers.rdf import read_any
     from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import read_rows
+    from tripleaudit.corpora.readers.row_files import Row
+    from tripleaudit.corpora.remarks import say
 
-    rows, mapped = list(read_rows(path)), Mapped()
+    rows, mapped = list(read_any(path)), Mapped()
     named = all(isinstance(row, dict) and row.get("id") is not None for _, row in rows)
     if not named and len(rows) != len(gold):
         raise UserError(
@@ -101,8 +109,11 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
         if name not in open_:
             state = "comes a second time" if name in {each.id for each in gold} else "is no id of the gold"
             raise UserError(f"{where}: {name!r} {state}; expected each id once, where there are no texts")
-        raw.append(mapped.sentence({**row, "id": name, "text": open_.pop(name)}, where, number))
-    return build_corpus(raw, source=str(path), format="answers").sentences
+        full = Row({**row, "id": name, "text": open_.pop(name)}, **getattr(row, "more", {}))
+        raw.append(mapped.sentence(full, where, number))
+    corpus = build_corpus(raw, source=str(path), format="answers")
+    say(corpus.report)
+    return corpus.sentences
 
 
 def _filled(gold: Sequence[Sentence], predictions: Sequence[Sentence], name: str) -> list[Sentence]:

@@ -15,6 +15,8 @@ from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Row
+from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
@@ -111,7 +113,8 @@ class Answers:
             raise UserError(f"{where}: a second answer about the sentence {name or next(reversed(self.rows))!r}")
         if name not in self.open:
             raise UserError(f"{where}: an answer about {name!r}, which is no id of the test set")
-        self.rows[name] = {"id": name, "text": self.open.pop(name).text, "triples": answer["triples"]}
+        row = {"id": name, "text": self.open.pop(name).text, "triples": answer["triples"]}
+        self.rows[name] = Row(row, **getattr(answer, "more", {}))
 
     def sentences(self, source: str) -> list[Sentence]:
         """Return the sentences of the test set with their triples, strings looked for in the text.
@@ -126,8 +129,11 @@ class Answers:
                     where = f"{source}, sentence {row['id']!r}"
                     raise UserError(f"{where}: a triple is {shown(triple)}, expected three strings")
         raw = [mapped.sentence(row, f"{source}, sentence {row['id']!r}", n) for n, row in enumerate(rows)]
-        found = build_corpus(raw, source=source, format="answers").sentences if raw else []
-        return [_scored(each, row["triples"], source) for each, row in zip(found, rows, strict=True)]
+        if not raw:
+            return []
+        corpus = build_corpus(raw, source=source, format="answers")
+        say(corpus.report)
+        return [_scored(each, row["triples"], source) for each, row in zip(corpus.sentences, rows, strict=True)]
 
 
 def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:

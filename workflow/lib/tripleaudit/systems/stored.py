@@ -6,7 +6,7 @@ from pathlib import Path
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.readers.row_files import read_rows
+from tripleaudit.corpora.readers.rdf import read_any
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
@@ -46,7 +46,7 @@ def _by_id(query: Query, files: Sequence[str]) -> list[Sentence]:
     """
     answers, wanted = Answers(query), {sentence.id for sentence in query.sentences}
     for path in files:
-        for where, row in read_rows(path):
+        for where, row in read_any(path):
             if not isinstance(row, dict) or str(row.get("id")) in wanted:
                 answers.add(row, where)
     source = ", ".join(Path(path).name for path in files)

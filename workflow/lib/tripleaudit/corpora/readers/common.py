@@ -79,10 +79,10 @@ def check_archive(path: Path) -> None:
 def load_json(path: str | Path) -> Any:
     """Read a whole JSON file; an object's repeated key is an error, because one of its values would be lost."""
     with open_text(path) as stream, json_explained(path):
-        return json.load(stream, object_pairs_hook=_unique_keys(path))
+        return json.load(stream, object_pairs_hook=unique_keys(path))
 
 
-def _unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+def unique_keys(path: str | Path) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) != len(pairs):
@@ -112,7 +112,7 @@ def read_objects(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
     with open_text(path) as stream:
         text = stream.read()
-    decoder, line, last = json.JSONDecoder(object_pairs_hook=_unique_keys(path)), 1, 0
+    decoder, line, last = json.JSONDecoder(object_pairs_hook=unique_keys(path)), 1, 0
     while (position := _SPACE.match(text, last).end()) < len(text):  # type: ignore[union-attr]  # it matches nothing, too
         line += text.count("\n", last, position)
         with json_explained(path):
