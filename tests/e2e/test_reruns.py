@@ -179,7 +179,7 @@ def change(folder: Path, changes: dict) -> None:
 NOTHING: set[str] = set()
 
 
-def test_other_words_in_a_copy_of_the_project_make_nothing_anew(finished, tree):
+def test_other_words_in_a_copy_of_the_project_make_nothing_again(finished, tree):
     edit(tree, "scoring/matching.py", '"""', '"""Other words. ')
     edit(tree, "training/trainer.py", "\nimport ", "\n# a comment\nimport ")
     edit(tree, "files.py", 'no such file")', 'no such file here")')
@@ -219,7 +219,7 @@ def test_a_changed_setting_starts_the_jobs_that_depend_on_it(copy, kind):
     assert expected or jobs(result) == {}
 
 
-def test_a_further_system_makes_nothing_of_the_others_anew(copy):
+def test_a_further_system_makes_nothing_of_the_others_again(copy):
     before = len(list((copy / "results/small/scores").rglob("*.csv")))
     change(copy, {"systems": {"further": {"command": [sys.executable, "program.py"], "restarts": 0}}})
     found = jobs(dry_run(copy, "--quiet", "rules"))
@@ -232,7 +232,7 @@ def test_a_further_system_makes_nothing_of_the_others_anew(copy):
     assert found["predict_system"] == 4  # the two systems of the program, and not the stored outputs
 
 
-def test_a_touched_file_of_any_size_makes_nothing_anew(copy):
+def test_a_touched_file_of_any_size_makes_nothing_again(copy):
     assert (copy / "train.jsonl").stat().st_size > 30e6
     for path in [*copy.glob("*.jsonl"), copy / "report.txt", *(copy / "results/small/corpora").rglob("*.jsonl")]:
         os.utime(path)

@@ -105,7 +105,7 @@ def test_a_changed_learning_rate_reruns_its_trainings_and_what_follows(copy):
     assert counts["predict"] + counts["predict_with_augmented"] == 5
 
 
-def test_another_length_limit_counts_what_is_cut_without_preparing_corpora_anew(copy):
+def test_another_length_limit_counts_what_is_cut_without_preparing_corpora_again(copy):
     change(copy, extractors={"casrel": {"model": {"max_length": 20}}})
     assert planned(copy, "--", "corpora") == {"corpus_reports": 1, "corpora": 1}
 

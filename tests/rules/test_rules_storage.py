@@ -17,7 +17,7 @@ OPTIONS += ["--shared-fs-usage", "persistence", "software-deployment", "sources"
 
 @pytest.fixture
 def store():
-    """A bucket, and what Snakemake has to be told of it."""
+    """A bucket, and what Snakemake has to know of it."""
     import boto3
 
     server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)

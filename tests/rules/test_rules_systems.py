@@ -39,7 +39,7 @@ def estimated(capsys):
     return {job["system"]: job for job in result["jobs"]}, result
 
 
-def test_hidden_halves_are_estimated_asked_once_and_told_in_a_table(tmp_path, monkeypatch, capsys):
+def test_hidden_halves_are_estimated_queried_once_and_shown_in_a_table(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     paths = write_sets(tmp_path)
     with FakeEndpoint(knows(ORIGINAL)) as fake:

@@ -1,4 +1,4 @@
-"""A local HTTP server that speaks the OpenAI protocol and misbehaves as told.
+"""A local HTTP server that speaks the OpenAI protocol and misbehaves on request.
 
     with FakeEndpoint(answer="[]", faults=[status(429, retry_after=0.1), drop()]) as fake:
         Endpoint(fake.url, "fake")   # the first request gets a 429, the second a dropped connection, then all is well

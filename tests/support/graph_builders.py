@@ -17,7 +17,7 @@ import sys
 
 from fake_endpoint import FakeEndpoint
 
-NAMES = {"Work_For": "Works_For", "Live_In": "Lives_In", "Kill": "Killed"}  # as a model that was told none says them
+NAMES = {"Work_For": "Works_For", "Live_In": "Lives_In", "Kill": "Killed"}  # as a model that was given none says them
 
 
 def scripted(rows):

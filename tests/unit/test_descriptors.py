@@ -134,7 +134,7 @@ def test_unknown_names_get_a_close_one():
         MATCHINGS.need("exact-spam")
 
 
-def test_a_format_is_told_from_the_content(tmp_path):
+def test_a_format_is_distinguished_from_the_content(tmp_path):
     plugin = """
 from tripleaudit.corpora.corpus import RawSentence, RawTriple
 from tripleaudit.descriptors import CorpusFormat
@@ -188,7 +188,7 @@ def test_a_format_of_a_plugin_has_its_say(tmp_path, row, expected):
         assert resolve_format(file, "own") == "own"
 
 
-def test_a_format_that_fails_to_tell_is_named(tmp_path):
+def test_a_format_that_fails_to_recognise_a_file_is_named(tmp_path):
     plugin = write(tmp_path, CLAIM.replace("KEY in probe.value", "probe.value['missing']"))
     use_plugins([plugin])
     file = tmp_path / "rows.jsonl"

@@ -1,4 +1,4 @@
-# Helpers shared by all rules: the validated configuration, the study's plan, and how rules ask it.
+# Helpers shared by all rules: the validated configuration, the study's plan, and how rules read it.
 import json
 import re
 import sys
@@ -103,7 +103,7 @@ def section_for_job(wildcards, input):
 
 
 def threads_to_serve(wildcards, input):
-    """Threads of a job that asks a language model: those of the study where the job serves the model itself."""
+    """Threads of a job that queries a language model: those of the study where the job serves the model itself."""
     return config["threads"] if input.model else 1
 
 

@@ -1,4 +1,4 @@
-# What single rules ask of the plan, where a provider of common.smk does not say it.
+# What single rules read from the plan, where a provider of common.smk does not say it.
 
 
 def pinned_file(file):

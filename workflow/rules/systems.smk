@@ -1,4 +1,4 @@
-# Systems that the study does not train: stored outputs, programs, classes, language models. One rule asks them all.
+# Systems that the study does not train: stored outputs, programs, classes, language models. One rule queries them all.
 from tripleaudit.plan.systems import INFUSED, next_attempt
 
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
@@ -40,13 +40,13 @@ rule predict_system:
 if STUDY.systems.networked():
 
     # compute nodes may have no network
-    use rule predict_system as ask_system with:
+    use rule predict_system as query_system with:
         wildcard_constraints:
             extractor="|".join(map(re.escape, STUDY.systems.networked())),
             testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
         localrule: True
 
-    ruleorder: ask_system > predict_system
+    ruleorder: query_system > predict_system
 
 
 rule complete_halves:

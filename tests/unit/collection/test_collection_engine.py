@@ -267,7 +267,7 @@ def test_lines_that_are_asked_for_later_are_those_of_the_blocks(models, texts, t
     assert lines == rows_of(tmp_path)
 
 
-def test_a_block_that_an_interrupted_run_made_anew_has_its_own_digest(models, texts, tmp_path, monkeypatch):
+def test_a_block_that_an_interrupted_run_made_again_has_its_own_digest(models, texts, tmp_path, monkeypatch):
     work = collection(texts / "gold.jsonl", models, tmp_path)
     lost, other, *_ = (block["file"] for block in run_collection(work, HERE)["blocks"])
     (tmp_path / lost).unlink()

@@ -103,7 +103,7 @@ def test_what_stands_between_the_fields_of_a_table_shows_in_its_header(tmp_path)
         ("Unable to locate credentials", True),
     ],
 )
-def test_a_store_that_refuses_is_told_from_one_that_fails(text, denied):
+def test_a_store_that_refuses_is_distinguished_from_one_that_fails(text, denied):
     with pytest.raises(UserError) as caught, explained("s3://texts/part-0403.txt"):
         raise OSError(text)
     assert ("refuses access or there are no credentials" in str(caught.value)) is denied

@@ -83,7 +83,7 @@ def test_a_second_run_sends_nothing_needs_no_key_and_writes_the_same(tmp_path, k
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == first
 
 
-def test_a_killed_job_is_finished_by_the_next_and_nothing_is_asked_twice(tmp_path, key):
+def test_a_killed_job_is_finished_by_the_next_and_nothing_is_sent_twice(tmp_path, key):
     with FakeEndpoint(answer=answer, latency=0.1) as fake:
         arguments = job(tmp_path, fake, concurrency=2, prices={"input": 1, "output": 1})
         process = subprocess.Popen([sys.executable, "-m", "tripleaudit", *arguments], stderr=subprocess.DEVNULL)

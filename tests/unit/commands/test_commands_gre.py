@@ -122,7 +122,7 @@ def test_progress_of_a_judge_is_shown(capsys, files, tmp_path, monkeypatch):
         logging.root.setLevel(before)
 
 
-def test_a_judge_that_is_asked_again_is_compared_with_itself(capsys, files, tmp_path):
+def test_a_judge_that_is_queried_again_is_compared_with_itself(capsys, files, tmp_path):
     said = iter(["true", "true", "true", "false"])
     with FakeEndpoint(answer=lambda body: next(said) if "Claim" in str(body) else '{"parts": []}') as fake:
         more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--concurrency", "1"]

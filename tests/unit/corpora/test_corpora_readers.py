@@ -199,7 +199,7 @@ GENRES = {
 }
 
 
-def test_genres_tells_the_order_of_triples(write):
+def test_genres_recognises_the_order_of_triples(write):
     corpus = read_corpus(write("a.json", GENRES))
     assert corpus.report.format == "genres"
     assert corpus.report.relation_counts == {"place": 5, "spouse": 5}
@@ -223,7 +223,7 @@ def test_genres_processed_counts_what_is_no_triple(write):
     assert corpus.report.zero_triple_sentences == 1
 
 
-def test_genres_order_that_cannot_be_told(write):
+def test_genres_order_that_cannot_be_known(write):
     with pytest.raises(UserError, match="name format genres .* or genres-processed"):
         read_corpus(write("a.json", {"Text": [["A", "b", "c"]]}))
 

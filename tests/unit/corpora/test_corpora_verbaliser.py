@@ -41,7 +41,7 @@ def test_the_way_back_is_forgiving_and_leaves_the_rest_alone():
     assert names("unheardOf") == "unheard of"
 
 
-def test_names_that_cannot_be_told_apart_stay_apart():
+def test_names_that_cannot_be_distinguished_stay_apart():
     names = Verbaliser(["a_b", "aB", "a b"])
     assert len(set(names.names.values())) == 3
     assert names("a_b") == "a_b"

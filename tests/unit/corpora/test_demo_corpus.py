@@ -162,7 +162,7 @@ def test_overlap_of_every_kind(shipped):
     assert nested
 
 
-def test_several_triples_of_a_sentence_hang_together(shipped):
+def test_several_triples_of_a_sentence_stay_together(shipped):
     for part in ("train", "valid", "test"):
         for sentence in shipped[part]:
             names = [{triple.subject.text, triple.object.text} for triple in sentence.triples]

@@ -45,7 +45,7 @@ def test_a_study_and_itself_do_not_differ(studies, capsys):
             assert one["p"] == one["p_holm"] == 1 and one["f1"]["difference"] == 0
 
 
-def test_systems_that_were_asked_about_some_sentences_alone_are_compared_on_these(tmp_path, capsys):
+def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_these(tmp_path, capsys):
     one, two = (make_study(tmp_path / name, {"casrel": of}, asked=30) for name, of in (("one", 0.9), ("two", 0.5)))
     found = compared(capsys, one, two)
     assert {pair["all"]["sentences"] for pair in found["pairs"]} == {30}

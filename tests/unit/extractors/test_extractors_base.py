@@ -274,7 +274,7 @@ def test_an_entity_without_characters_is_no_entity(tiny_encoder):
     assert (found.subject.text, found.object.text, found.score) == ("tim", "apple", 0.8)  # the best of equal ones
 
 
-def test_a_broken_checkpoint_is_told_in_the_words_of_what_read_it(saved):
+def test_a_broken_checkpoint_is_reported_in_the_words_of_what_read_it(saved):
     from safetensors.torch import load_file, save_file
 
     weights = load_file(saved / "model.safetensors")

@@ -110,7 +110,7 @@ def test_subjects_are_drawn_uniformly_over_distinct_spans():
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_decoding_loses_only_what_nearest_tails_cannot_tell_apart(seed):
+def test_decoding_loses_only_what_nearest_tails_cannot_distinguish(seed):
     batch = random_batch(seed)
     expected = set(map(tuple, batch["triples"].tolist()))
     decoded = set(map(tuple, oracle(batch, 3)[0].tolist()))

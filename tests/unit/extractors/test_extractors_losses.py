@@ -101,7 +101,7 @@ def adversarial_argsort(monkeypatch) -> None:
     monkeypatch.setattr(torch, "argsort", argsort)
 
 
-def test_what_hangs_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
+def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     """On a GPU sorts keep no order by themselves: labels written last, triples by subject, caps of eager models."""
     triples = random_batch(3, triples=9)["triples"]
     triples = torch.cat([triples, triples.flip(0)])

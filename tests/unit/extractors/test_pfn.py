@@ -127,7 +127,7 @@ def test_starts_are_capped():
     assert len(rows) == 4 * 4 * 2
 
 
-def test_partitions_are_gated_shares_of_both_cells():
+def test_partitions_are_shares_by_gates_of_both_cells():
     torch.manual_seed(0)
     gates, cell = torch.randn(2, 20, dtype=torch.float64), torch.randn(2, 4, dtype=torch.float64)
     relation, entity, share = partition_step(gates, cell)

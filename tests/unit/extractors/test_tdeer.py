@@ -132,7 +132,7 @@ def test_negatives_are_sampled_per_positive():
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_decoding_loses_only_what_one_object_per_head_cannot_tell_apart(seed):
+def test_decoding_loses_only_what_one_object_per_head_cannot_distinguish(seed):
     batch = random_batch(seed)
     gold = set(map(tuple, batch["triples"].tolist()))
     expected = set()

@@ -139,7 +139,7 @@ def test_keys_are_only_named(monkeypatch):
 
 def test_a_local_model_needs_its_file(tmp_path):
     with pytest.raises(UserError, match="its model is missing; expected a GGUF file"):
-        settings.Asking(full(cache=str(tmp_path)), "study", "local").client()
+        settings.Access(full(cache=str(tmp_path)), "study", "local").client()
 
 
 def test_the_section_is_read_from_json_or_a_study(tmp_path):

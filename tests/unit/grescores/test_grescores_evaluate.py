@@ -11,7 +11,7 @@ from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.system_scores import write_dataset_scores
 from tripleaudit.grescores.systems import System
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 from tripleaudit.plan.study import Study
 from tripleaudit.scoring.scores import read_scores, sidecar_of
 
@@ -157,7 +157,7 @@ def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
 def scored(plan, dataset, place):
     """Score the systems of a data set, whose files lie where ``place`` says; return all rows and all records."""
     text, files = plan.spec(dataset)
-    write_dataset_scores(json.loads(text), [place(file) for file in files], Asking({}, "s"), "scores.csv")
+    write_dataset_scores(json.loads(text), [place(file) for file in files], Access({}, "s"), "scores.csv")
     return read_scores("scores.csv"), json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
 
 
@@ -233,7 +233,7 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
     assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")
 
 
-def test_systems_that_the_study_asks_are_rows_of_their_own_texts(tmp_path, monkeypatch):
+def test_systems_that_the_study_queries_are_rows_of_their_own_texts(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("t.jsonl", "u.jsonl", "out.jsonl"):
         (tmp_path / name).write_text("{}\n", encoding="utf-8")

@@ -108,7 +108,7 @@ def last_message(body):
     return body["messages"][-1]["content"]
 
 
-def test_a_judge_is_asked_once_for_each_distinct_triple_and_again_if_unreadable(tmp_path):
+def test_a_judge_is_queried_once_for_each_distinct_triple_and_again_if_unreadable(tmp_path):
     asked = []
 
     def answer(body):
@@ -145,7 +145,7 @@ def test_prompts_show_letters_as_they_are(tmp_path):
     assert '["Désirée", "née à", "Zürich"]' in asked[0]
 
 
-def test_splitting_asks_once_for_a_triple_of_many_texts(tmp_path):
+def test_splitting_queries_once_for_a_triple_of_many_texts(tmp_path):
     asked = []
 
     def answer(body):
@@ -222,7 +222,7 @@ def test_a_reasoning_judge_gives_the_scores_of_one_that_does_not_reason(tmp_path
     assert found[0][0] == {"It is sunny.": 0.5, "It rains.": 0.0}
 
 
-def test_a_judge_whose_thought_leaves_no_room_is_told_how_to_get_more(tmp_path):
+def test_a_judge_whose_thought_leaves_no_room_is_advised_how_to_get_more(tmp_path):
     said = r"1 of 1 answers .* \(truncated\) is empty.*raise 'reasoning_tokens'"
     with (
         FakeEndpoint(answer="true", rules=Rules(reasoning=200)) as fake,
@@ -239,7 +239,7 @@ def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_in_a_column():
     assert result.scores["fs_empty_0"].value == pytest.approx(1 / 3)
 
 
-def test_a_judge_that_refuses_is_not_asked_again(tmp_path):
+def test_a_judge_that_refuses_is_not_queried_again(tmp_path):
     with (
         FakeEndpoint(answer=Reply(None, refusal="no")) as fake,
         Client(Endpoint(fake.url, "fake"), tmp_path) as client,

@@ -80,7 +80,7 @@ def test_a_saved_model_gives_the_same_values(model, texts, tmp_path):
     assert {path.suffix for path in (tmp_path / "lda").iterdir()} == {".safetensors", ".json"}
 
 
-def test_topics_of_triples_tell_on_topic_from_off_topic(model):
+def test_topics_of_triples_separate_on_topic_from_off_topic(model):
     text = "apple pear plum cherry fig apple pear"
     on = System({text: [["apple", "near", "pear"], ["plum", "near", "fig"]]})
     off = System({text: [["iron", "near", "zinc"], ["tin", "near", "lead"]]})

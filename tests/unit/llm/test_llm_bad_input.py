@@ -50,7 +50,7 @@ def test_an_address_a_key_or_a_model_that_does_not_work(tmp_path, fault, values,
         assert client.ledger.committed() == 0
 
 
-def test_an_address_where_nobody_is_is_asked_by_one_request_alone(tmp_path, monkeypatch):
+def test_an_address_where_nobody_is_is_queried_by_one_request_alone(tmp_path, monkeypatch):
     attempts = []
 
     async def counted(self, kind, body, own=Transport._attempt):

@@ -83,7 +83,7 @@ def test_retry_after_is_kept_by_all_requests(tmp_path, form):
     assert len(arrivals) == 4
 
 
-def test_a_server_without_structured_outputs_is_asked_without(tmp_path):
+def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
     refusal = status(400, message="response_format is not supported")
     with FakeEndpoint("[]", faults=lambda _, body: refusal if "response_format" in body else None) as fake:
         with Client(endpoint(fake, concurrency=1), tmp_path) as client:
@@ -191,7 +191,7 @@ def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
     assert len(list(tmp_path.glob("*/*.json"))) == 200
 
 
-def test_a_damaged_cache_file_is_asked_again(tmp_path):
+def test_a_damaged_cache_file_is_queried_again(tmp_path):
     with FakeEndpoint(answer="good") as fake, Client(endpoint(fake), tmp_path) as client:
         client.complete_all(requests(1))
         (path,) = tmp_path.rglob("*.json")

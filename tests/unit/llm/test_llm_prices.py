@@ -53,12 +53,12 @@ def test_an_answer_keeps_what_it_cost_when_it_was_paid_for(tmp_path):
 def test_a_budget_is_never_kept_without_prices(tmp_path):
     section = {"endpoints": {"e": KNOWN}, "budget": 1, "cache": str(tmp_path)}
     with pytest.raises(UserError, match="a budget needs 'prices' for every endpoint with a key"):
-        settings.Asking(section, "s", "e").client()
-    with settings.Asking(with_prices(section), "s", "e").client() as client:
+        settings.Access(section, "s", "e").client()
+    with settings.Access(with_prices(section), "s", "e").client() as client:
         assert client.ledger.limit == 1
 
 
-def test_an_old_table_is_told(tmp_path, caplog, monkeypatch):
+def test_an_old_table_is_named(tmp_path, caplog, monkeypatch):
     date = _table()["date"]
     prices = listed(KNOWN["base_url"], KNOWN["model"])
     assert warning(prices, date + OLD) is None and warning(Prices(1), date + 9 * OLD) is None

@@ -42,7 +42,7 @@ def test_every_recipe_is_an_endpoint(name):
 
 
 @pytest.mark.parametrize("name", HOSTED)
-def test_a_recipe_asks_as_its_service_documents(name, tmp_path, monkeypatch):
+def test_a_recipe_queries_as_its_service_documents(name, tmp_path, monkeypatch):
     """The path, the key where the service looks for it and nowhere else, the query; a schema only where it counts."""
     secret, recipe = "s3cret-value", RECIPES[name]
     headers = recipe.get("headers", {}).values()

@@ -30,7 +30,7 @@ OPEN_SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 # --- what a service takes
 
 
-def test_a_reasoning_model_is_asked_as_it_must_be(tmp_path):
+def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
     """Nothing in the study says that it is one: its documented errors, which cost nothing, say it."""
     with FakeEndpoint("yes it is", rules=REASONING) as fake:
         with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
@@ -159,7 +159,7 @@ def test_a_schema_that_strict_mode_refuses_is_sent_all_the_same(tmp_path):
         ("a <think>b</think> c", "", "a <think>b</think> c"),
     ],
 )
-def test_thought_is_told_from_the_answer(text, thought, rest):
+def test_thought_is_distinguished_from_the_answer(text, thought, rest):
     assert split_thought(text) == (thought, rest)
 
 

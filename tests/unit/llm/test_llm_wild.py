@@ -287,7 +287,7 @@ def _without(name):
     ],
     ids=["no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
 )
-def test_a_record_of_another_version_is_read_or_asked_again(tmp_path, change, sent):
+def test_a_record_of_another_version_is_read_or_queried_again(tmp_path, change, sent):
     with FakeEndpoint("fine") as fake:
         endpoint = Endpoint(fake.url, "m")
         with Client(endpoint, tmp_path) as client:

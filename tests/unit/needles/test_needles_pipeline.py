@@ -394,8 +394,8 @@ def test_bad_plans(values, message):
     assert Plan.from_mapping(Plan().to_json()) == Plan()
 
 
-def test_a_document_too_short_for_the_templates_is_refused_before_the_model_is_asked():
+def test_a_document_too_short_for_the_templates_is_refused_before_the_model_is_queried():
     short = Document("short", "A sentence of six words stands here. " * 15)
     plan = Plan(schema="demo", needle_types=["Person"], per_type=1)
     with pytest.raises(UserError, match="document 'short'.*use a longer document or shorter needles"):
-        build_corpus([short], plan, object(), "model")  # which cannot be asked
+        build_corpus([short], plan, object(), "model")  # which cannot be queried

@@ -76,7 +76,7 @@ def test_what_decides_the_triples_is_kept_apart_from_what_does_not():
     assert other.deciding_options("news") != slow.deciding_options("news")
 
 
-def test_addresses_are_told_from_files_that_the_plan_can_see():
+def test_addresses_are_distinguished_from_files_that_the_plan_can_see():
     plan = Study(collection(files=["texts", "s3://bucket/more/*.parquet"])).collections
     assert plan.texts("news") == ["texts/a.txt"]
     assert plan.addresses("news") == ["s3://bucket/more/*.parquet"]

@@ -95,7 +95,7 @@ def test_what_cannot_work(changes, message):
     assert any(message in problem for problem in found), found
 
 
-def test_infused_documents_are_a_test_set_of_every_system_that_is_asked_about_all_texts():
+def test_infused_documents_are_a_test_set_of_every_system_that_is_queried_about_all_texts():
     systems = {
         "asked": {"command": "python -"},
         "stored": {"predictions": "u.jsonl"},

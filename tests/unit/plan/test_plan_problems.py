@@ -313,7 +313,7 @@ def test_what_is_set_and_read_by_nothing_is_said_in_the_plan():
         "extractors/onerel/clip_norm: has no meaning without clip: global or clip: parameter",
         "zcc/binary/learning_rate_points: has no meaning without schedule: steps",
         "training/restart_epochs: has no meaning without schedule: cosine_restarts",
-        "grescores/datasets/g/extractors_judged: there is no grescores/judge to ask",
+        "grescores/datasets/g/extractors_judged: there is no grescores/judge",
     ]
     config["training"]["schedule"] = "cosine_restarts"
     with pytest.raises(UserError) as error:

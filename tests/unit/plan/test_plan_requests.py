@@ -53,7 +53,7 @@ def judge(url, out):
     assert main(["gre-judge", "--kinds", "factualness", "granularity", *arguments]) == 0
 
 
-def test_the_judge_of_the_grescores_is_counted_as_it_is_asked(study, capsys):
+def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, capsys):
     system = {"triples": "out.json", "judge": True}
     gre = {
         "judge": {"endpoint": "e"},
@@ -98,7 +98,7 @@ def test_a_judge_without_triples_yet(study, capsys):
     assert result["missing_keys"] == ["NOT_SET_HERE"]
 
 
-def test_needles_are_counted_as_they_are_asked_for(study, capsys, tmp_path):
+def test_needles_are_counted_as_they_are_sent(study, capsys, tmp_path):
     (tmp_path / "report.txt").write_text(make_document(40).text)
     needles = {"documents": ["report.txt"], "models": ["e"], "schema": "demo", "iterations": 0, "piece_chars": 3000}
     needles |= {"reserve": 300, "untouched": False, "target": 0.05, "minimum": 0.01}
@@ -142,7 +142,7 @@ def gre_with_embedder(**dataset):
     return {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
 
 
-def test_embeddings_are_counted_as_they_are_asked_for(study, capsys):
+def test_embeddings_are_counted_as_they_are_sent(study, capsys):
     gre = gre_with_embedder(systems={"mine": {"triples": "out.json"}})
     with FakeEndpoint() as fake:
         study(fake.url, grescores=gre)

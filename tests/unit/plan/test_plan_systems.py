@@ -173,7 +173,7 @@ def test_stored_outputs_may_have_an_extractors_name_and_the_facts_of_its_trainin
             study(tmp_path, {"casrel": outputs}, baselines=[])
 
 
-def test_a_system_that_failed_is_asked_again_and_one_that_answered_never(tmp_path):
+def test_a_system_that_failed_is_queried_again_and_one_that_answered_never(tmp_path):
     report = tmp_path / "report.json"
     tries = [next_attempt(report)]
     for failed in ("it crashed", "it crashed", None, None):

@@ -15,7 +15,7 @@ def study(**changes) -> Study:
     return Study({"study": "s", "corpora": {"webnlg": None}, "protocols": PROTOCOL, **changes})
 
 
-def test_only_who_reads_names_is_trained_and_asked():
+def test_only_who_reads_names_is_trained_and_queried():
     plan = study(
         extractors={"casrel": None, "unirel": None},
         systems={"told": {"command": "python -", "relations": True}, "plain": {"command": "python -"}},

@@ -85,7 +85,7 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
         ("complete_halves", {"extractor": "lm"}),
     ],
 )
-def test_a_job_that_asks_a_language_model_needs_its_key_or_stored_answers(study, tmp_path, rule, wildcards):
+def test_a_job_that_queries_a_language_model_needs_its_key_or_stored_answers(study, tmp_path, rule, wildcards):
     places = ["generative/endpoints/paid/api_key_env", "generative/endpoints/paid/headers/api-key"]
     assert refused(study, tmp_path / "none", rule, **wildcards) == (places, [])
     cache = Cache(tmp_path / "cache")
@@ -94,10 +94,10 @@ def test_a_job_that_asks_a_language_model_needs_its_key_or_stored_answers(study,
     assert refused(study, cache.folder, rule, **wildcards) == ([], places)
 
 
-def test_a_service_is_asked_anew_and_others_need_nothing(study, tmp_path):
+def test_a_service_is_queried_again_and_others_need_nothing(study, tmp_path):
     write_json(Cache(tmp_path / "cache").path("ab12"), {"key": "ab12"})
     place = ["systems/far/headers/Authorization"]
-    assert refused(study, tmp_path / "cache", "ask_system", extractor="far") == (place, [])
+    assert refused(study, tmp_path / "cache", "query_system", extractor="far") == (place, [])
     assert refused(study, tmp_path / "cache", "extract_collection", collection="news") == (place, [])
     for rule, wildcards in (
         ("predict_system", {"extractor": "near"}),

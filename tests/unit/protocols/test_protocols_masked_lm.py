@@ -170,7 +170,7 @@ def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encod
         (["▁the", "the", "▁zoé", "▁,", "<pad>", "▁unused]"], ["the", "zoé", "unused]"]),  # as ALBERT's
     ],
 )
-def test_whole_words_are_told_by_the_mark_of_their_kind_of_tokenizer(pieces, words):
+def test_whole_words_are_recognised_by_the_mark_of_their_kind_of_tokenizer(pieces, words):
     tokens = {piece: 10 + place for place, piece in enumerate(pieces)}
     tokenizer = SimpleNamespace(get_vocab=lambda: tokens, all_special_tokens=["[PAD]", "<pad>"])
     whole = _whole_words(tokenizer)

@@ -102,7 +102,7 @@ def test_of_equally_rare_triples_the_one_with_the_fullest_sentence_goes_first():
     assert ids(rearrange(Splits([corpus[0], *corpus[2:]], [], []), **one)[0].test) == ["a"]  # then corpus order
 
 
-def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_told_apart():
+def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_distinguished():
     splits = Splits([row("0"), row("1", "B"), row("2", "B")], [row("1", "C")], [row("0"), row("2", "D")])
     new, _ = rearrange(splits)
     assert [sum(not sentence.triples for sentence in part) for _, part in new] == [1, 0, 1]
@@ -210,6 +210,6 @@ def plainly(rows: list[list[str]], room: int) -> tuple[list[int], int]:
     st.lists(st.lists(st.sampled_from("BCDEFGHIJ"), min_size=1, max_size=4, unique=True), min_size=2, max_size=14),
     st.data(),
 )
-def test_every_triple_is_taken_as_by_looking_anew(rows, data):
+def test_every_triple_is_taken_as_by_looking_again(rows, data):
     room = data.draw(st.integers(1, len(rows) - 1))
     assert _rarest_first(rows, room) == plainly(rows, room)

@@ -1,4 +1,4 @@
-"""One object for bold marks, ``compare`` and answers: what it can tell, and how often it is wrong."""
+"""One object for bold marks, ``compare`` and answers: what it can show, and how often it is wrong."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def world(random, seeds: int, gain: float, together: float = 0.0, spread: float 
 
 
 def told(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
-    """How often a difference is told, and its mean in points."""
+    """How often a difference is reported, and its mean in points."""
     random, found = np.random.default_rng(1), []
     for number in range(worlds):
         one = between(*world(random, **how), shared=True, shuffles=draws, replicates=draws, seed=number)

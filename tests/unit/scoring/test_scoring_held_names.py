@@ -28,7 +28,7 @@ def train(types: tuple = (None, None)) -> list[Sentence]:
 
 
 @pytest.mark.parametrize("types", [(None, None), ("Peop", "Org")])
-def test_each_kind_of_sentence_is_told_by_its_names(types):
+def test_each_kind_of_sentence_is_recognised_by_its_names(types):
     texts = {
         "Ada left (Delta Foods) .": "seen_pair",
         "Delta Foods hired Ada .": "seen_pair",  # in any order

@@ -270,7 +270,7 @@ def test_a_curve_has_one_point_for_each_different_score() -> None:
     assert len(gate.precision_recall_curve([GOLD[0]] * 400, np.linspace(0, 1, 400))["points"]) == 400
 
 
-def test_a_system_that_was_asked_about_some_sentences_is_scored_on_these(
+def test_a_system_that_was_queried_about_some_sentences_is_scored_on_these(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     report = tmp_path / "report.json"

@@ -60,7 +60,7 @@ def test_nothing_is_said_where_all_is_well_or_an_extractor_is_bad() -> None:
 
 
 @pytest.mark.parametrize(("size", "hint"), [(20, True), (21, False)])
-def test_a_twentieth_of_the_gold_triples_must_hang_on_it(size: int, hint: bool) -> None:
+def test_a_twentieth_of_the_gold_triples_must_depend_on_it(size: int, hint: bool) -> None:
     gold = sentences([(f"E{n}", "r", "x") for n in range(size)])
     predicted = sentences([("e0", "r", "x"), *((f"E{n}", "r", "x") for n in range(1, size))])
     assert bool(said(gold, predicted)) is hint
@@ -77,7 +77,7 @@ def test_a_wider_difference_is_said_only_where_it_gains_more() -> None:
     ]
 
 
-def test_what_hangs_on_single_triples_is_counted_by_triple() -> None:
+def test_what_depends_on_single_triples_is_counted_by_triple() -> None:
     gold = sentences(*[[(f"Zoë {n}", "r", f"x{n}")] for n in range(10)])
     turned = sentences(*[[(f"x{n}", "r", f"Zoë {n}") if n < 3 else (f"Zoë {n}", "r", f"x{n}")] for n in range(10)])
     assert said(gold, turned) == [
@@ -89,7 +89,7 @@ def test_what_hangs_on_single_triples_is_counted_by_triple() -> None:
     assert one.startswith("10 more triples would be correct if the form of Unicode did not count (NFC, NFD): ")
 
 
-def test_types_and_positions_are_told_apart_under_a_rule_that_compares_them() -> None:
+def test_types_and_positions_are_distinguished_under_a_rule_that_compares_them() -> None:
     def typed(start: int, type_: str, kind: str = "GPE") -> list[Sentence]:
         spans = Span(start, start + 3, "Ann", type_), Span(10, 14, "Rome", kind)
         return [Sentence("1", "Ann, Ann in Rome", (Triple(spans[0], "r", spans[1]),))]

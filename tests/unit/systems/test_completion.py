@@ -104,7 +104,7 @@ def probe(tmp_path):
     return ask
 
 
-def test_a_model_that_knows_the_benchmark_by_heart_names_the_hidden_half_of_the_originals_alone(probe):
+def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the_originals_alone(probe):
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         found, inputs = probe(fake.url)
         assert fake.count == NUMBER * (1 + len(PARTS)) == found["completion"]["took"]["sent"]
@@ -148,7 +148,7 @@ def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were
     )
 
 
-def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_path):
+def test_an_endpoint_that_fails_costs_its_row_and_is_queried_once_more(probe, tmp_path):
     found, inputs = probe("http://127.0.0.1:9/v1")
     assert "cannot be reached" in found["failed"] or "127.0.0.1:9" in found["failed"]
     table = build_table("completion", inputs)
@@ -160,7 +160,7 @@ def test_an_endpoint_that_fails_costs_its_row_and_is_asked_once_more(probe, tmp_
     assert next_attempt(tmp_path / "out.json") == 1
 
 
-def test_without_variants_nothing_is_asked(probe, tmp_path):
+def test_without_variants_nothing_is_sent(probe, tmp_path):
     save_sentences(tmp_path / "augmented.jsonl", [])
     found, inputs = probe("http://127.0.0.1:9/v1")
     assert found["failed"] is None and not found["completion"]["rows"]

@@ -137,7 +137,7 @@ def test_a_command_gets_the_file_of_the_training_set(box):
     assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")} == {1}
 
 
-def test_what_is_told_of_relations_reaches_the_system(box):
+def test_what_is_named_relations_reaches_the_system(box):
     box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
     said = {"options": {"path": str(box.folder / "said.json")}, "batch_size": 2}
     where = f"{box.folder / 'classes.py'}:Said"

@@ -13,7 +13,7 @@ def curve(folder, name, passed, rejected=None):
     return path
 
 
-def test_seeds_are_counted_together_and_names_told_from_other_words(tmp_path):
+def test_seeds_are_counted_together_and_names_distinguished_from_other_words(tmp_path):
     files = [
         curve(tmp_path, "1", {"born": [20, 19, 0], "harrow": [10, 5, 10]}, {"weather": [4, 1, 0]}),
         curve(tmp_path, "2", {"born": [10, 9, 0]}),

@@ -88,7 +88,7 @@ def test_a_leader_in_grescores_is_named_where_there_is_one():
     assert answer("gre-bag", TableInputs()) == NOT_MEASURED
 
 
-def test_the_middle_is_told_from_three_parts_on():
+def test_the_middle_is_distinguished_from_three_parts_on():
     rows = [
         score(value, "redundancy", str(part), "", protocol="parts", extractor="m")
         for part, value in enumerate((0.1, 0.8, 0.3), 1)

@@ -39,12 +39,12 @@ def test_unequal_budgets_matter_between_trainings_alone():
 @pytest.mark.parametrize(
     ("floors", "beaten"), [((30, 30), True), ((60, 60), True), ((81, 39), False), ((81, 0), True), ((0, 81), True)]
 )
-def test_a_system_that_beats_the_baseline_on_the_same_cases_is_told_of(floors, beaten):
+def test_a_system_that_beats_the_baseline_on_the_same_cases_is_named(floors, beaten):
     """[75, 85] here and [35, 45] there: each side is held against the baseline's value on its own cases."""
     assert ("does not beat" not in said(HIGH, LOW, *floors)) == beaten
 
 
-def test_what_cannot_be_told_says_what_it_takes():
+def test_what_cannot_be_known_says_what_it_takes():
     assert said(HIGH, cell(40.0, 35.0, 45.0, cases=29)).endswith(", and it takes 30.")
     assert said(HIGH, LOW, 81, 39) == (
         "For A, F1 is 80.0 % here and 40.0 % there: a gap of 40.0 points [32.9, 47.1]; it does not beat the baseline "
@@ -58,7 +58,7 @@ def test_a_baseline_within_the_interval_is_not_beaten():
     assert not Floor().holds(HIGH)
 
 
-def test_a_difference_that_cannot_be_told_says_what_it_takes():
+def test_a_difference_that_cannot_be_known_says_what_it_takes():
     few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
     told = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
     assert told == (
@@ -71,7 +71,7 @@ def test_a_difference_that_cannot_be_told_says_what_it_takes():
     )
 
 
-def test_counts_tell_what_intervals_of_their_own_do_not():
+def test_counts_show_what_intervals_of_their_own_do_not():
     """Both sides read the same sentences, so that the interval of their difference is narrower than either's."""
     scores, bounds = (0.8, 0.8, 0.8), {"f1": Interval(-0.08, -0.01)}
     near = cell(76.0, 71.0, 80.0, cases=FEW)

@@ -51,7 +51,7 @@ def test_the_fall_to_unseen_triples_and_what_noising_changes(lead):
     assert text.endswith("] more.")
 
 
-def test_where_there_is_no_effect_none_is_told(lead):
+def test_where_there_is_no_effect_none_is_reported(lead):
     """Noising with probability 0 is the same training once more."""
     runs = {("casrel", noise, *NZ): found(0.9, 0.9, 0.85) for noise in ("none", "noising")}
     text = lead("type-f1", runs)
@@ -91,7 +91,7 @@ def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):
     assert "not shown to cost CasRel anything" in lead("end-to-end", harmless)
 
 
-def test_the_best_system_is_told_about_and_a_baseline_never(lead):
+def test_the_best_system_is_named_and_a_baseline_never(lead):
     text = lead("type-f1", {("casrel", "none", *NZ): found(0.5, 0.4, 0.3), ("pfn", "none", *NZ): found(0.6, 0.5, 0.4),
                             ("memorise", "none", *NZ): found(1, 1, 1)})  # fmt: skip
     assert text.startswith("F1 of PFN, the best of 2 systems,")
@@ -110,7 +110,7 @@ def test_a_baseline_is_beaten_where_the_paired_difference_shows_it(lead):
         assert ("does not beat" not in lead("end-to-end", runs, "answer")) == beaten
 
 
-def test_a_loss_that_is_shown_is_told_of_behind_a_greater_one_that_is_not(tmp_path):
+def test_a_loss_that_is_shown_is_named_behind_a_greater_one_that_is_not(tmp_path):
     """CasRel loses 50 sentences and gains 39; PFN loses 8 and gains none."""
     size, counted = 200, []
     right = {

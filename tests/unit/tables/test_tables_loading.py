@@ -28,7 +28,7 @@ def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     assert list(marks_of(shown).values()) == [""] and ended(shown) == "converged"
 
 
-def test_what_one_longer_training_gained_is_told_of_every_seed_of_its_kind(tmp_path):
+def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_path):
     """And of an older training it is the history that says how it ended."""
     keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none"}
     ways = [{**keys, "seed": 1}, {**keys, "seed": 2}, {**keys, "seed": 1, "noise": "noising"}]

@@ -92,7 +92,7 @@ def test_every_table_names_a_system_that_failed_be_it_the_only_one(study, name):
         assert [note for note in notes if "bad" in note] == ["bad (Demo, Ori.) has no scores: ends with exit status 1."]
 
 
-def test_a_system_asked_about_a_part_is_compared_with_none(study):
+def test_a_system_queried_about_a_part_is_compared_with_none(study):
     runs = {("casrel", "original", "1"): [RIGHT] * 20, ("pfn", "original", "1"): [WRONG] * 20}
     few = fact("few", queried=5, sentences=5)
     table = build_table("type-f1", study({**runs, ("few", "original", ""): [RIGHT] * 5}, [few]))
@@ -172,7 +172,7 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
     assert math.gcd(len(shapes), len(panels.COLOURS)) == 1
 
 
-def test_what_is_known_by_heart_is_lost_when_names_are_replaced(study):
+def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
     by_heart = {("heart", "original", ""): [RIGHT] * 20, ("heart", "augmented", ""): [WRONG] * 40}
     reads = {("reads", "original", ""): [RIGHT] * 12 + [WRONG] * 8,
              ("reads", "augmented", ""): ([RIGHT] * 12 + [WRONG] * 8) * 2}  # fmt: skip

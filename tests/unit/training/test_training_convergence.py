@@ -106,7 +106,7 @@ def test_the_mean_slope_and_its_error_decide(trainings, how):
     assert verdict(trainings) == how == verdict(trainings[::-1])
 
 
-def test_the_trainings_on_a_gpu_are_told_apart(real_data):
+def test_the_trainings_on_a_gpu_are_distinguished(real_data):
     """CasRel, of which a longer training gains 2.7 points, and PtrNet, 7, are not flat."""
     found = {
         path.parent.name: convergence([json.loads(line) for line in path.read_text().splitlines()])["flat"]
@@ -141,7 +141,7 @@ def test_few_trainings_with_points_left_are_called_flat_or_converged(left, evalu
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_trainings_at_rest_are_seldom_called_rising(seeds):
+def test_flat_trainings_are_seldom_called_rising(seeds):
     draws = np.random.default_rng(0)
     trained = [[convergence(history(*(0.7 + draws.normal(0, 0.01, 10)))) for _ in range(seeds)] for _ in range(400)]
     assert np.mean([verdict(each) == FLAT for each in trained]) >= {1: 0.8, 3: 0.98}[seeds]

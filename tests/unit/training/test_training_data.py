@@ -98,7 +98,7 @@ class Loud:
         )
 
 
-def test_noised_sentences_are_aligned_anew_in_their_epoch(model):
+def test_noised_sentences_are_aligned_again_in_their_epoch(model):
     dataset = TrainingSentences(toy_sentences(), model, Loud(3))
     before, after = dataset[0, 0], dataset[1, 0]
     assert before.alignment is dataset.examples[0].alignment

@@ -255,7 +255,7 @@ def test_what_is_read_between_steps_stays_in_its_place(tiny_encoder):
 
 
 @pytest.mark.parametrize("bf16", [False, True])
-def test_a_step_computes_in_the_precision_that_it_is_told(tiny_encoder, bf16):
+def test_a_step_computes_in_the_precision_that_it_is_given(tiny_encoder, bf16):
     model = build(CasRel, tiny_encoder).train()
     seen, forward = [], model.forward
 

@@ -1,4 +1,4 @@
-"""Trackers: what they are told, that they alter nothing, and that a training outlives them."""
+"""Trackers: what they get, that they alter nothing, and that a training outlives them."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
     assert list((tmp_path / "tracked").rglob("*.db"))
 
 
-def test_wandb_keeps_a_run_on_this_machine_where_it_is_told_to_stay_offline(tmp_path):
+def test_wandb_keeps_a_run_on_this_machine_where_it_is_set_to_stay_offline(tmp_path):
     pytest.importorskip("wandb")
     tell("wandb", tmp_path, ROWS)
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")

@@ -388,7 +388,7 @@ def test_patience_is_of_evaluations_in_a_row_once_there_is_any_skill():
     assert stale == [(0, False)] * 4 + [(1, False), (0, False), (1, False), (2, True), (0, False)]
 
 
-def test_every_epoch_is_noised_anew(home, monkeypatch, tmp_path):
+def test_every_epoch_is_noised_again(home, monkeypatch, tmp_path):
     epochs, original = Counter(), EntityNoising.__call__
 
     def watched(self, each, epoch):
@@ -646,7 +646,7 @@ def test_entities_are_measured_where_the_best_epoch_is_chosen_by_them(home, tmp_
     assert row.keys() - {"seconds", "epoch", "step"} == measured
 
 
-def test_settings_of_a_training_are_told_apart():
+def test_settings_of_a_training_are_distinguished():
     settings, own, noise, layers = training_run.split_settings(
         {"epochs": 3, "model": {"drop_zero": True}, "noising": {"probability": 0.2}, "encoder_layers": 2},
         CasRel,

@@ -79,9 +79,9 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
     others = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
     yield f"{taken:,.2f} hours with {cluster.workers} workers{others} on such machines"
     money = price * taken * cluster.workers
-    asked = measured["money"] / counts["sentences"] * rows
-    if price or asked:
-        yield f"money: {money:,.2f} for the workers, {asked:,.2f} for answers"
+    answers = measured["money"] / counts["sentences"] * rows
+    if price or answers:
+        yield f"money: {money:,.2f} for the workers, {answers:,.2f} for answers"
 
 
 def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:

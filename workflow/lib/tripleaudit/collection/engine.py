@@ -64,10 +64,10 @@ class Collection:
 
         models, system = {"extractor": self.models.extractor, "gate": self.models.gate}, self.models.system
         files = [] if system is None else [file for file in (*system.files, system.train) if file]
-        asked = system and digest([system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}])
+        extracting = system and digest([system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}])
         return {
             **{role: folder and sha256(Path(folder) / "model.safetensors") for role, folder in models.items()},
-            **({"system": asked} if asked else {}),
+            **({"system": extracting} if extracting else {}),
             "threshold": self.models.threshold if self.models.gate else None,
             "write": self.write,
             "reading": asdict(self.reading),

@@ -29,7 +29,7 @@ COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 @dataclass(frozen=True)
 class System:
-    """A system that is asked instead of a trained extractor, as an entry under ``systems`` of a study.
+    """A system that extracts instead of a trained extractor, as an entry under ``systems`` of a study.
 
     Attributes:
         name: of the system.
@@ -191,7 +191,7 @@ class SystemQueries:
         self.train = load_sentences(system.train) if system.train else []
 
     def extract(self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object) -> list[Sentence]:
-        """Return sentences with the triples that the system says of them; equal texts are asked about once.
+        """Return sentences with the triples that the system says of them; equal texts are queried about once.
 
         Raises:
             UserError: the system does not answer all of them.
@@ -201,7 +201,7 @@ class SystemQueries:
         from tripleaudit.systems.test_set import named_relations
 
         system, self.money = self.system, 0.0
-        asked = Query(
+        query = Query(
             system.name,
             system.settings,
             [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],
@@ -209,7 +209,7 @@ class SystemQueries:
             self.train,
             {**system.job, "files": list(system.files)},
         )
-        answered = ask(SYSTEM_KINDS.need(system.kind), asked)
+        answered = ask(SYSTEM_KINDS.need(system.kind), query)
         self.money = float(answered.facts.get("money") or 0.0)
         found = {each.text: tuple(each.triples) for each in answered.sentences}
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]

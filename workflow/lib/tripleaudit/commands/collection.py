@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     who = run.add_mutually_exclusive_group(required=True)
     who.add_argument("--model", metavar="DIR", help="folder of the trained extractor")
-    who.add_argument("--system", metavar="JSON", help="a system that is asked instead: name, kind, settings, job …")
+    who.add_argument("--system", metavar="JSON", help="a system that extracts instead: name, kind, settings, job …")
     run.add_argument("--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first")
     run.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
     run.add_argument("--name", help="of the collection (default: the folder's)")

@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=NUMBER,
         default=1,
         metavar="N",
-        help="times that the judge is asked; more show its FS each time, and how far it agrees with itself",
+        help="times that the judge is queried; more show its FS each time, and how far it agrees with itself",
     )
     add_settings(parser, GreJudge, most_unreadable="most-unreadable")
     add_asking(parser)
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:
-    """Add how a model at an endpoint is asked, and what that may cost."""
+    """Add how a model at an endpoint is queried, and what that may cost."""
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
     parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
     parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")

@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("documents", nargs="+", metavar="DOCUMENT", help="text files, or folders of .txt and .md files")
     parser.add_argument("--endpoint", metavar="URL", help="base URL of an OpenAI-compatible server, up to /v1")
     parser.add_argument("--model", required=True, help="the model's name at the endpoint")
-    parser.add_argument("--gguf", metavar="FILE", help="serve this model instead of asking an endpoint")
+    parser.add_argument("--gguf", metavar="FILE", help="serve this model instead of querying an endpoint")
     parser.add_argument("--key-env", metavar="NAME", help="name of the environment variable that holds the key")
     add_settings(parser, Plan, **SETTINGS)
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             print("Nothing was sent. Add --yes to send the requests.", file=sys.stderr)
             return 0
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-        with client.stage("asking", sum(stage.total for stage in stages.values()), at_most=True):
+        with client.stage("querying", sum(stage.total for stage in stages.values()), at_most=True):
             _work(args, plan, documents, client, counter)
         print(_summary(client), file=sys.stderr)
     return 0

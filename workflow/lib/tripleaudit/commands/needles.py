@@ -4,7 +4,7 @@ import argparse
 
 from tripleaudit.arguments import NUMBER, SHARE, Whole
 
-HELP = "ask a language model which Schema.org types fit documents, and write a schema of them"
+HELP = "have a language model name the Schema.org types that fit documents, and write a schema of them"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,14 +28,14 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.errors import UserError
     from tripleaudit.files import write_json
-    from tripleaudit.llm.section import Asking, read_section
+    from tripleaudit.llm.section import Access, read_section
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.schema import load_schema, shipped_schemas
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     documents, section = read_documents(args.documents), read_section(args.section, args.budget_of)
-    with Asking(*section, args.endpoint, args.gguf, args.threads, args.server_log).client() as client:
+    with Access(*section, args.endpoint, args.gguf, args.threads, args.server_log).client() as client:
         talks = {document.id: discover_types(document, args.max_tokens) for document in documents}
         rows = joined_types(client.drive(talks).values())
     for row in rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
-HELP = "say everything that is wrong with a study file, or what the study trains, asks and shows"
+HELP = "say everything that is wrong with a study file, or what the study trains, queries and shows"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -41,7 +41,7 @@ _AGAIN_CLOSED = "That is no name of the list. Answer with one name of the list, 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of a model, for all texts of a data set.
+    """The task of a model, for all texts of a data set.
 
     Attributes:
         setting: closed, semi-open or open.
@@ -169,7 +169,7 @@ class Extraction:
 
     @property
     def parse_status(self) -> str:
-        """The worst status of the calls; ``empty`` for a text that nothing was asked about."""
+        """The worst status of the calls; ``empty`` for a text without a request."""
         found = {call.parsed.status for call in self.calls}
         return next((status for status in _WORST if status in found), "empty")
 
@@ -207,11 +207,11 @@ def extract(
         UserError: the endpoint does not answer or the budget is used up (what was answered is stored); content of
             answers never raises.
     """
-    asked = list(task.requests(sentences))
-    client.check_room(request for _, _, request in asked)
-    calls = client.drive({n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(asked)}, "extraction")
+    requests = list(task.requests(sentences))
+    client.check_room(request for _, _, request in requests)
+    calls = client.drive({n: _talk(task, pair, request) for n, (_, pair, request) in enumerate(requests)}, "extraction")
     by_text: dict[int, list[Call]] = {}
-    for (number, _, _), call in zip(asked, calls.values(), strict=True):
+    for (number, _, _), call in zip(requests, calls.values(), strict=True):
         by_text.setdefault(number, []).append(call)
     return [Extraction(sentence, tuple(by_text.get(number, ()))) for number, sentence in enumerate(sentences)]
 
@@ -308,10 +308,10 @@ def build_task(
 def _draw_examples(
     system: Mapping[str, Any], sentences: Sequence[Sentence], examples: Iterable[Sentence]
 ) -> tuple[Sentence, ...]:
-    wanted, asked = system.get("examples") or 0, {sentence.text for sentence in sentences}
+    wanted, own = system.get("examples") or 0, {sentence.text for sentence in sentences}
     if not wanted:
         return ()
-    usable = [sentence for sentence in examples if sentence.triples and sentence.text not in asked]
+    usable = [sentence for sentence in examples if sentence.triples and sentence.text not in own]
     if len(usable) < wanted:
         raise UserError(f"{wanted} examples are asked for, and the training split has {len(usable)} to show")
     return tuple(random.Random(system.get("examples_seed") or 0).sample(usable, wanted))

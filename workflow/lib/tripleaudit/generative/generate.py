@@ -11,13 +11,13 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.generative import extraction
 from tripleaudit.llm.estimate import estimate
-from tripleaudit.llm.section import Asking, identity
+from tripleaudit.llm.section import Access, identity
 
 log = logging.getLogger(__name__)
 
 
 def generate(
-    asking: Asking,
+    access: Access,
     dataset: str,
     system: str,
     texts: str | Path,
@@ -29,7 +29,7 @@ def generate(
     """Extract triples from texts with a language model behind an OpenAI-compatible endpoint.
 
     Args:
-        asking: of which the system names the endpoint.
+        access: of which the system names the endpoint.
         answers, predictions: rows with answers, triples and statuses, and predictions, to write (JSON lines).
         report: counts, statuses, tokens, money and provenance to write (JSON).
         examples: at most one file of sentences that the system's examples are drawn from.
@@ -37,14 +37,14 @@ def generate(
     Raises:
         UserError: the section has no such data set or system, or the endpoint cannot be used.
     """
-    section = asking.section
+    section = access.section
     for kind, name in (("datasets", dataset), ("systems", system)):
         if name not in (known := section.get(kind) or {}):
             raise UserError(f"generative/{kind}: '{name}' is not defined; known: {', '.join(known) or 'none'}")
     chosen, sentences = section["systems"][system], load_sentences(texts)
     drawn_from = load_sentences(examples[0]) if examples else ()
     task = extraction.build_task(chosen, section["datasets"][dataset], sentences, drawn_from)
-    with replace(asking, endpoint=chosen["endpoint"]).client() as client:
+    with replace(access, endpoint=chosen["endpoint"]).client() as client:
         needed = estimate(client, (request for _, _, request in task.requests(sentences)))
         log.info("%d requests, %d answered by the cache, %d to send", needed.total, needed.cached, needed.to_pay)
         results = extraction.extract(client, sentences, task)

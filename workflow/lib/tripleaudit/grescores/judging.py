@@ -1,4 +1,4 @@
-"""Asking a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
+"""Access a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
 
 Answers are written in the published form of details, so that stored judgements and one's own are read by the same code.
 The client stores every answer the moment it arrives; a run that was cut short sends only what is missing. An answer
@@ -20,10 +20,10 @@ from tripleaudit.llm.answers import parse_yes_no
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 
 MOST_UNREADABLE = 0.1  # share of the questions
-Question = tuple[str, StringTriple]  # a triple and its text, which is empty where the triple alone is asked about
+Question = tuple[str, StringTriple]  # a triple and its text, which is empty where the triple alone is queried about
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Report:
 
     Attributes:
         questions: distinct questions.
-        repeated: questions asked once more because their answer could not be read.
+        repeated: questions put once more because their answer could not be read.
         unparsed: questions whose second answer could not be read either.
         refused: questions that the model or the endpoint declined.
         coverage: share of the questions whose answer could be read.
@@ -53,11 +53,11 @@ class Report:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a model is asked about triples.
+    """Questions about triples to a model.
 
     Attributes:
         name: of the kind, as rules and reports have it.
-        about_text: whether each triple is asked about with its text; else it is asked about once for all texts.
+        about_text: whether each triple is queried about with its text; else it is queried about once for all texts.
         max_tokens: of an answer.
         reminder: what a second question ends with; the same words would bring the same answer.
         read: what an answer says; None where it cannot be read.
@@ -178,7 +178,7 @@ GRANULARITY = Kind("granularity", False, 300, _ONLY_JSON, _readable, _splits)
 
 
 def write_judged(
-    asking: Asking,
+    access: Access,
     triples: str | Path,
     kinds: Sequence[str],
     factualness: str | Path,
@@ -203,7 +203,7 @@ def write_judged(
     """
     prompts = load_prompt(factualness_prompt), load_prompt(granularity_prompt)
     system, reports = read_judged(triples, texts), {}
-    with asking.client() as client:
+    with access.client() as client:
         for kind, prompt, path in zip((FACTUALNESS, GRANULARITY), prompts, (factualness, granularity), strict=True):
             details: dict[str, dict[str, Any]] = {}
             if kind.name in kinds:

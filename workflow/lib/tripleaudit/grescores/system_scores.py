@@ -24,12 +24,12 @@ from tripleaudit.grescores.similarity import (
 )
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 from tripleaudit.machine.devices import gpu_slot
 from tripleaudit.machine.memory import out_of_memory_advice
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
-TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it asked (section systems)
+TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it queried (section systems)
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 def write_dataset_scores(
     spec: Mapping[str, Any],
     files: Sequence[str | Path],
-    asking: Asking,
+    access: Access,
     out: str | Path,
     lda: Sequence[str | Path] = (),
     embedder: Sequence[str | Path] = (),
@@ -48,7 +48,7 @@ def write_dataset_scores(
     Args:
         spec: the systems and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
         files: the files that the spec refers to by number.
-        asking: whose endpoint, if it names one, embeds strings.
+        access: whose endpoint, if it names one, embeds strings.
         lda: lda.json of a topic model's folder.
         embedder, batch_size: config.json of an encoder's folder, and how many strings it embeds at once.
 
@@ -58,18 +58,18 @@ def write_dataset_scores(
     topics = TopicModel.load(Path(lda[0]).parent) if lda else None
     with contextlib.ExitStack() as stack:
         elements = None
-        if asking.endpoint:
-            client = stack.enter_context(asking.client())
+        if access.endpoint:
+            client = stack.enter_context(access.client())
             elements = Elements(EndpointEncoder(client, client.endpoint.model))
         elif embedder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))
             stack.enter_context(out_of_memory_advice("embedding", "grescores/embedder/batch_size", batch_size))
-            if asking.threads:
+            if access.threads:
                 import torch
 
-                torch.set_num_threads(asking.threads)
+                torch.set_num_threads(access.threads)
             elements = Elements(FolderEncoder(Path(embedder[0]).parent, batch_size))
-        rows, records = _scored(spec, files, asking.study, elements, topics)
+        rows, records = _scored(spec, files, access.study, elements, topics)
     write_scores(out, rows)
     inputs = {f"file {number}": path for number, path in enumerate(files)}
     write_json(sidecar_of(out), {**provenance_of(inputs, dict(spec)), "records": records})
@@ -121,15 +121,15 @@ def strings_to_embed(spec: Mapping[str, Any], files: Sequence[str | Path]) -> se
 def _read(entry: Mapping[str, Any], spec: Mapping[str, Any], files: Sequence[str | Path], gold: System) -> System:
     """Read one system; the study's own predictions are cut to the data set's texts and verbalised as its gold.
 
-    A system that was asked about some of the texts has these alone, and one that failed has none.
+    A system that was queried about some of the texts has these alone, and one that failed has none.
     """
     if entry["keys"]["setting"] == "gold":
         return gold
     system = read_system(files[entry["triples"]], order="sro")
     if entry["keys"]["setting"] not in (TRAINED, SYSTEM):
         return system
-    asked = entry["keys"]["setting"] == SYSTEM
-    system = system.restricted(text for text in gold.texts if text in system.texts or not asked)
+    queried = entry["keys"]["setting"] == SYSTEM
+    system = system.restricted(text for text in gold.texts if text in system.texts or not queried)
     if "original" not in spec:
         return system
     plain = Verbaliser(())

@@ -134,7 +134,7 @@ def read_system(path: str | Path, order: str = "auto") -> System:
 
 
 def read_judged(path: str | Path, texts: Iterable[str | Path] = ()) -> System:
-    """Read what a judge is asked about: extracted triples, cut to the texts of further files where there are any."""
+    """Read what a judge is queried about: extracted triples, cut to the texts of further files where there are any."""
     system = read_system(path, order="sro")
     for file in texts:
         system = system.restricted(text for text in read_system(file, order="sro").texts if text in system.texts)

@@ -1,1 +1,1 @@
-"""Asking language models: one client, cache, ledger, conversation and answer parser for every package above."""
+"""Access language models: one client, cache, ledger, conversation and answer parser for every package above."""

@@ -1,7 +1,7 @@
 """What an endpoint's server takes, learned from its documented errors and from its first answers.
 
 Services differ in the field that limits an answer, in whether they take a temperature, in structured outputs and in
-whether the model thinks before it answers. Nothing is asked for this alone: the first request of an endpoint goes out
+whether the model thinks before it answers. Nothing is sent for this alone: the first request of an endpoint goes out
 by itself, is corrected as the server's errors say (they cost nothing), and what was learned is kept next to the cache,
 so that later jobs begin with it. What a study fixes (``token_field``, ``structured``, ``temperature: null``) is kept.
 """
@@ -18,7 +18,7 @@ from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
 from tripleaudit.machine.storage import explained
 
 FILE = "endpoints.jsonl"
-OPTIONAL = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is asked without it
+OPTIONAL = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is queried without it
 _REFUSED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra", re.IGNORECASE
 )

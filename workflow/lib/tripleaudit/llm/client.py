@@ -1,4 +1,4 @@
-"""The client of every language-model stage: asks an endpoint, never twice, never too much at once, never over budget.
+"""The client of every language-model stage: sends requests, none twice, never too much at once, never over budget.
 
 endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
 with Client(endpoint, "results/cache/llm") as client:
@@ -96,7 +96,7 @@ class Client(Sender):
 
         Args:
             conversations: generators by any key; each yields requests and returns a result.
-            what: is being asked, for the lines of progress in the log.
+            what: is being sent, for the lines of progress in the log.
 
         Raises:
             EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
@@ -104,14 +104,14 @@ class Client(Sender):
         """
         with contextlib.ExitStack() as stack:
             if self._progress is None:
-                stack.enter_context(self.stage(what or f"asking {self.endpoint.name}", len(conversations)))
+                stack.enter_context(self.stage(what or f"querying {self.endpoint.name}", len(conversations)))
             assert self._progress is not None
             results = self._run(self._drive(conversations, self._progress))
         return {key: results[key] for key in conversations}
 
     @contextlib.contextmanager
     def stage(self, what: str, total: int, at_most: bool = False) -> Iterator["Client"]:
-        """Tell in the log how far all that is asked in this block has come.
+        """Tell in the log how far all that is sent in this block has come.
 
         Args:
             total: answers that it takes; ``at_most`` if it may take fewer.

@@ -1,6 +1,6 @@
 """Iterated calls in one thread with extraction history, and a new thread where the context limit is reached.
 
-MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is asked about once
+MINEA, section 4.1: pieces of a document are shown one after the other in one conversation; each is queried about once
 and then ``iterations`` times again; what was extracted before stays in the history. Nothing here sends anything:
 :func:`converse` is a generator that yields requests and is sent their answers, so a client can run many conversations
 side by side, and anything else (:func:`answered`) can answer in its place.

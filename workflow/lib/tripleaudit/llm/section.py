@@ -49,7 +49,7 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
 
 
 @dataclass(frozen=True)
-class Asking:
+class Access:
     """Settings of a job that queries a language model.
 
     All clients of a study share the section's cache, its budget and one ledger.

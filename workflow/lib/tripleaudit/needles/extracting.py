@@ -1,6 +1,6 @@
 """What one model extracts from documents with needles, and which of the needles are in it (MINEA, section 4).
 
-What asks a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+What needs a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
 simply run again.
 """
 
@@ -18,7 +18,7 @@ from tripleaudit.llm.conversation import Ask, Limits, Talk, TokenCounter, Turn, 
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 from tripleaudit.needles.entities import Entity, parse_entities
 from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.minea import Index
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 def write_extraction(
     plan: Mapping[str, Any],
     corpus: str | Path,
-    asking: Asking,
+    access: Access,
     out: str | Path,
     tokenizer: str = "",
     judge: str = "",
@@ -66,12 +66,12 @@ def write_extraction(
     """
     given, counter = Corpus.load(corpus), counters(tokenizer)
     with contextlib.ExitStack() as stack:
-        client = stack.enter_context(asking.client())
+        client = stack.enter_context(access.client())
         client.redraw(draw)
         second = None
-        if judge and judge != asking.endpoint:
-            log_file = f"{asking.server_log}.judge" if asking.server_log else ""
-            other = dataclasses.replace(asking, endpoint=judge, gguf=judge_gguf, server_log=log_file)
+        if judge and judge != access.endpoint:
+            log_file = f"{access.server_log}.judge" if access.server_log else ""
+            other = dataclasses.replace(access, endpoint=judge, gguf=judge_gguf, server_log=log_file)
             second = stack.enter_context(other.client())
         own = Plan.from_mapping(plan, client.endpoint.context)
         stages = rehearse_extraction(given, own, client, counter, second)
@@ -205,7 +205,7 @@ def judge(
     """Ask for the entity that is the needle.
 
     Args:
-        candidates: what the judge sees; without candidates nothing is asked and the answer is no match.
+        candidates: what the judge sees; without candidates nothing is sent and the answer is no match.
         width: characters of an entity's line in the prompt.
 
     Returns:

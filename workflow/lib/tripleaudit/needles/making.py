@@ -1,6 +1,6 @@
 """Needles in documents: invented by a model, taken from templates or from a file; validated and infused.
 
-What asks a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+What needs a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
 simply run again.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.llm.conversation import Ask
 from tripleaudit.llm.endpoint import Answer, Request
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 from tripleaudit.llm.splitting import split
 from tripleaudit.needles.generation import Made, discover_types, make_needles
 from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
@@ -26,7 +26,7 @@ from tripleaudit.needles.templates import template_needles
 def write_corpus(
     plan: Mapping[str, Any],
     documents: Sequence[str | Path],
-    asking: Asking,
+    access: Access,
     out: str | Path,
     needle_file: str = "",
     max_chars: int = 0,
@@ -34,15 +34,15 @@ def write_corpus(
     """Write documents, needles and infusions of a study.
 
     Args:
-        asking: who invents needles; without an endpoint they come from the templates.
+        access: who invents needles; without an endpoint they come from the templates.
         needle_file: use these needles instead of making some.
         max_chars: shorten documents to whole paragraphs within so many characters.
     """
     read = read_documents(documents, max_chars or None)
     if needle_file:
         corpus = corpus_from_needles(read, load_needles(needle_file), Plan.from_mapping(plan))
-    elif asking.endpoint:
-        with asking.client() as client:
+    elif access.endpoint:
+        with access.client() as client:
             own = Plan.from_mapping(plan, client.endpoint.context)
             corpus = build_corpus(read, own, client, client.endpoint.model)
     else:
@@ -59,7 +59,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
 
     Raises:
         UserError: a type is unknown, or the share cannot be reached; also if only needles from the templates could
-            not reach it, before the model is asked.
+            not reach it, before the model is queried.
     """
     schema = plan.load_schema()
     kinds = [schema.types.get(name) or plain_type(name) for name in plan.needle_types or schema.types]

@@ -64,7 +64,7 @@ def type_scores(rows: Iterable[Mapping], criteria: Sequence[str]) -> dict[str, T
 
     Args:
         rows: one mapping per needle with ``type`` and a truth value for each criterion; ``None`` means that the
-            criterion was not asked, and counts as not found.
+            criterion was not applied, and counts as not found.
     """
     counts: dict[str, list[Mapping]] = {}
     for row in rows:

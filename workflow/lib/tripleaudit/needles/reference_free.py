@@ -106,7 +106,7 @@ def supported_entities(entities: Sequence[Entity], document: str) -> float | Non
 
     ``|A ∩ B| / |B|`` with the entities of the document and those of the extraction (appendix A): what is said of an
     entity in other words makes it no invention. An entity counts as the document's when the words of its name occur
-    there in a row; one without a name is not asked. ``None`` where none has a name.
+    there in a row; one without a name is left out. ``None`` where none has a name.
     """
     return _occurring((entity.name for entity in entities if entity.name), document)
 

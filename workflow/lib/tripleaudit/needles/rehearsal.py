@@ -22,7 +22,7 @@ def rehearse(
 ) -> dict[str, Estimate]:
     """Return an estimate by stage: ``needles``, ``extraction``, ``judge``.
 
-    Asking again for needles that were not valid is not foreseen; the two calls for needles count the same.
+    Access again for needles that were not valid is not foreseen; the two calls for needles count the same.
 
     Args:
         haystack: documents, or a corpus whose needles are there already.

@@ -16,7 +16,7 @@ from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn,
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.llm.section import Asking
+from tripleaudit.llm.section import Access
 from tripleaudit.needles.pieces import Counters, call_row
 from tripleaudit.needles.thread_prompts import Prompts
 from tripleaudit.needles.triples import TripleNeedle, document_of
@@ -25,7 +25,7 @@ READS = ("data/prompts/minea-triples*.yaml",)
 
 
 def write_extraction(
-    options: Mapping[str, Any], corpus: str | Path, asking: Asking, out: str | Path, calls: str | Path
+    options: Mapping[str, Any], corpus: str | Path, access: Access, out: str | Path, calls: str | Path
 ) -> None:
     """Ask an endpoint for the triples of the pieces of all documents.
 
@@ -35,7 +35,7 @@ def write_extraction(
     records = load_sentences(Path(corpus) / "pieces.jsonl")
     needles = read_rows(Path(corpus) / "pieces-needles.jsonl", TripleNeedle)
     relations = sorted({needle.relation for needle in needles})
-    with asking.client() as client:
+    with access.client() as client:
         limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
         stage = rehearse_triples(records, relations, limits, client, TokenCounter)
         with client.stage("triples", stage.total, at_most=True):

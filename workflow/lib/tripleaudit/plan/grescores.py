@@ -31,7 +31,7 @@ class Planned:
         keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
         files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
         judged: kinds of judgements that the judge is asked for.
-        others: further judges who are asked about FS.
+        others: further judges who are queried about FS.
         judgements: judge -> stored judgements of further judges.
     """
 
@@ -86,7 +86,7 @@ class GreScores:
         if dataset.topics is not None and dataset.topics.text is not None:
             yield from file(f"{where}/topics/text", dataset.topics.text)
         if dataset.extractors_judged and self.config.judge is None:
-            yield f"{where}/extractors_judged: there is no grescores/judge to ask"
+            yield f"{where}/extractors_judged: there is no grescores/judge"
 
     def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
         system, file = dataset.systems[name], self.study.paths.problems_of_file
@@ -99,7 +99,7 @@ class GreScores:
         if first != name:
             yield f"{where}/{name}/row: row and seed of '{first}'; expected a seed for each"
         if system.judge and self.config.judge is None:
-            yield f"{where}/{name}/judge: there is no grescores/judge to ask"
+            yield f"{where}/{name}/judge: there is no grescores/judge"
         for kind, path in stored(system).items():
             yield from file(f"{where}/{name}/{kind}", path)
         for judge, path in system.factualness_by.items():
@@ -194,12 +194,12 @@ class GreScores:
         ]
 
     def texts(self, dataset: str, system: str) -> list[str]:
-        """Return the file of the texts that a judge is asked about, where a system has answers to more of them."""
+        """Return the file of the texts that a judge is queried about, where a system has answers to more of them."""
         own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
         return [self.gold(dataset)] if own else []
 
     def to_judge(self, dataset: str) -> dict[str, Planned]:
-        """Return the systems that judges are asked about, by name."""
+        """Return the systems that judges are queried about, by name."""
         return {name: system for name, system in self.planned[dataset].items() if system.judged or system.others}
 
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:

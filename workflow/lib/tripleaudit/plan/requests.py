@@ -112,7 +112,7 @@ def as_table(result: Mapping[str, Any]) -> str:
 
 
 def _extraction(study: Study, clients: Clients) -> Found:
-    """What the systems of the section would be asked; a row for those that cannot be counted, too."""
+    """What the systems of the section would be sent; a row for those that cannot be counted, too."""
     models, section = study.language_models, study.language_models.section
     for dataset, name in models.extractions:
         system, made = section["systems"][name], f"{study.paths.study}/generative/{dataset}"
@@ -142,7 +142,7 @@ def _length(study: Study, endpoint: str) -> float | None:
 
 
 def _systems(study: Study, clients: Clients) -> Found:
-    """What the language models among the systems would be asked; a second question after an answer is not counted."""
+    """What the language models among the systems would be sent; a second question after an answer is not counted."""
     systems, needles = study.systems, study.needles
     shown = needles.triples.corpus if needles.triples else ""
     infused = [(shown, "original-nz", name, INFUSED) for name in needles.triple_systems]
@@ -173,7 +173,7 @@ def _systems(study: Study, clients: Clients) -> Found:
 
 
 def _judging(study: Study, clients: Clients) -> Found:
-    """What the judges of the GREScores would be asked."""
+    """What the judges of the GREScores would be sent."""
     gre, judge = study.grescores, study.grescores.config.judge
     if judge is None:
         return
@@ -218,7 +218,7 @@ def _embedding(study: Study, clients: Clients) -> Found:
 
 
 def _needles(study: Study, clients: Clients) -> Found:
-    """What the models that invent, extract and judge needles would be asked, at most."""
+    """What the models that invent, extract and judge needles would be sent, at most."""
     needles, config = study.needles, study.needles.config
     if not needles.models:
         return
@@ -248,7 +248,7 @@ def _needles(study: Study, clients: Clients) -> Found:
 
 
 def _triple_needles(study: Study, clients: Clients) -> Found:
-    """What the models that extract triples from documents with needles would be asked, at most."""
+    """What the models that extract triples from documents with needles would be sent, at most."""
     options, made = study.needles.triples, f"{study.needles.folder}/triples"
     if options is None:
         return

@@ -266,7 +266,7 @@ class Systems:
 def next_attempt(report: str | Path) -> int:
     """Return the number of the next try of a system: a new one after a try that failed, else that of the last one.
 
-    It is a parameter of the rule, so that a system that lost its row is asked again by the next run, and one that
+    It is a parameter of the rule, so that a system that lost its row is queried again by the next run, and one that
     answered never is.
     """
     try:

@@ -147,8 +147,8 @@ def score_run(
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
     relations = {triple.relation for sentence in right for triple in sentence.triples}
     if report and report["queried"] < report["of"]:
-        asked = {sentence.id for sentence in guess}
-        right = [sentence for sentence in right if sentence.id in asked]
+        queried = {sentence.id for sentence in guess}
+        right = [sentence for sentence in right if sentence.id in queried]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
     settings: dict[str, Any] = {"only_with_triples": only_with_triples}
     passed: dict[str, float] = {}

@@ -127,7 +127,7 @@ def _renamed(half: Half, original: Sentence) -> Half:
 
 
 def completion_task(query: Query) -> Task:
-    """Return what is asked of the model: the system's way of asking with the probe's own prompt, without examples."""
+    """Return the task of the model: the system's settings with the probe's own prompt, without examples."""
     settings = {**query.settings, "setting": "semi-open", "prompt": PROMPT, "examples": 0}
     return task_of(replace(query, settings=settings))
 
@@ -145,7 +145,7 @@ def to_complete(
     train: str | Path,
     job: Mapping[str, Any],
 ) -> tuple[list[tuple[Half, list[Half]]], dict[str, Any], Query]:
-    """Return the sentences with their variants, the counts of :func:`chosen`, and what the system is asked."""
+    """Return the sentences with their variants, the counts of :func:`chosen`, and the query of the system."""
     pairs, counts = chosen(load_sentences(test), load_sentences(augmented), settings["completion"])
     shown = [Sentence(half.sentence.id, half.shown) for half in halves_of(pairs)]
     return pairs, counts, Query(name, settings, shown, named_relations(load_sentences(train), job), (), job)

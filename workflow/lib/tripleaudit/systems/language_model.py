@@ -42,7 +42,7 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def task_of(query: Query) -> Task:
-    """Return what is asked of the model."""
+    """Return the task of the model."""
     settings = query.settings
     dataset = {key: settings.get(key) for key in ("entity_types", "verbalise")} | {"relations": list(query.relations)}
     system = {**settings, "setting": "open" if settings["setting"] == "open" else "semi-open"}
@@ -78,8 +78,8 @@ def ask(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     job, name = query.job, query.settings["endpoint"]
     model, log_file, threads = (job.get(key) for key in ("model", "server_log", "threads"))
     gguf = [model] if model else []
-    asking = settings_of.Asking(job["section"], job["study"], name, gguf, threads or 0, log_file or "")
-    with asking.client() as client:
+    access = settings_of.Access(job["section"], job["study"], name, gguf, threads or 0, log_file or "")
+    with access.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
         sent, cache = client.totals.sent, client.cache.folder

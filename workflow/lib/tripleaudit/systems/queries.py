@@ -1,4 +1,4 @@
-"""What a system is asked and what it answers: the one form that every kind of system shares.
+"""What a system is queried for and what it answers: the one form that every kind of system shares.
 
 A text is ``{"id", "text"}``, with ``"relations": {name: description}`` where the system wants them. An answer is
 ``{"id", "triples": [...]}``; a triple is ``[subject, relation, object]``, or an object with these keys whose arguments
@@ -103,7 +103,7 @@ class Answers:
         """Take the next answer.
 
         Raises:
-            UserError: it is none, is about a text that was not asked about, or comes a second time.
+            UserError: it is none, is about a text that was not queried about, or comes a second time.
         """
         if not isinstance(answer, dict) or not isinstance(answer.get("triples"), list):
             raise UserError(f"{where}: expected an object with the list 'triples', got {shown(answer)}")

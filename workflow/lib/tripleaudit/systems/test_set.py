@@ -40,7 +40,7 @@ def to_ask(
     job: Mapping[str, Any],
     schema_of_test: bool = False,
 ) -> tuple[Query, int]:
-    """Return what a system is asked about a test set, and how many sentences that has; as :func:`predict_system`."""
+    """Return the query of a test set, and how many sentences that has; as :func:`predict_system`."""
     gold, seen = load_sentences(test), load_sentences(train)
     sentences = spread([Sentence(each.id, each.text) for each in gold], settings.get("limit"))
     relations = named_relations(gold if schema_of_test else seen, job, only=schema_of_test)

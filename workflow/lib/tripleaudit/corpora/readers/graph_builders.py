@@ -149,7 +149,7 @@ GLINER2 = form(
     triples="links", subject="s", relation="r", object="o", name="text", start="start", end="end",
 )  # fmt: skip
 
-# GLiREL: predict_relations, with the tokens that it was asked about
+# GLiREL: predict_relations, with the tokens that it was queried about
 GLIREL = form(
     "glirel", order=5.78, tokens="tokens", triples="relations", relation="label", id="id",
     detects=lambda probe: at(probe.value, "relations.0.head_pos") is not ABSENT and "tokens" in probe.value,
