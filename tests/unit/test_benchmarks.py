@@ -13,7 +13,8 @@ from benchmarks import __main__ as main_module
 from benchmarks import bench_gpu, mutate
 from benchmarks.__main__ import missed, parsed, parts_at_hand, write
 from benchmarks.bench_operators import device_formulation
-from benchmarks.reached import PACKAGE, tests_of
+from benchmarks.reached import PACKAGE
+from benchmarks.reached import tests_of as chosen_tests
 from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build
@@ -203,4 +204,4 @@ def test_every_change_said_to_change_nothing_is_one_that_is_made(root):
     ],
 )
 def test_what_is_asked_for_by_its_name_is_tried_on_the_tests_that_do_so(root, module, test):
-    assert f"tests/unit/{test}" in tests_of(root, f"{PACKAGE}/{module}")
+    assert f"tests/unit/{test}" in chosen_tests(root, f"{PACKAGE}/{module}")
