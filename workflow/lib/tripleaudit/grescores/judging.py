@@ -1,4 +1,4 @@
-"""Access a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
+"""Questions to a language model about triples: is it supported by its text (FS), and what could it be split into (GS).
 
 Answers are written in the published form of details, so that stored judgements and one's own are read by the same code.
 The client stores every answer the moment it arrives; a run that was cut short sends only what is missing. An answer

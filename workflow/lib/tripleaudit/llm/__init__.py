@@ -1,1 +1,1 @@
-"""Access language models: one client, cache, ledger, conversation and answer parser for every package above."""
+"""Querying language models: one client, cache, ledger, conversation and answer parser for every package above."""

@@ -36,7 +36,7 @@ class EndpointError(UserError):
 
 
 class EndpointUnusable(EndpointError):
-    """Access on is pointless: no key, no permission, no such model, no quota."""
+    """Sending more is pointless: no key, no permission, no such model, no quota."""
 
 
 class RequestRejected(Exception):
