@@ -28,9 +28,9 @@ def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
     lines = text.splitlines()
     assert lines[0].startswith("Study small: 8 jobs ran, 0 were up to date, in ")
     assert "1 table in results/small/tables: triple-types" in text
-    timed, told = study / "results/small/benchmarks", study / "results/small/logs"
+    timed, reported = study / "results/small/benchmarks", study / "results/small/logs"
     benchmarks = {path.relative_to(timed).with_suffix("") for path in timed.rglob("*.jsonl")}
-    logs = {path.relative_to(told).with_suffix("") for path in told.rglob("*.log")}
+    logs = {path.relative_to(reported).with_suffix("") for path in reported.rglob("*.log")}
     assert logs == benchmarks and len(logs) == 8  # every job is timed, where its log says
 
     plan = Study.read(study / "study.yaml")

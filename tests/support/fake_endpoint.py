@@ -152,7 +152,7 @@ class FakeEndpoint:
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
         batches: whether files and batches are offered; ``batch_polls`` looks at a batch until it ends, and
-            ``batch_answers`` requests of it are answered before it expires (None: all); ``on_batch`` is told each step
+            ``batch_answers`` requests of it are answered before it expires (None: all); ``on_batch`` gets each step
             (``upload``, ``submit``, ``list``, ``poll``, ``download``) when it is done and its reply is not sent.
         echo_key: put the Authorization header into every error message, as careless servers do.
 

@@ -120,8 +120,8 @@ def test_every_file_that_is_named_is_there():
 
 def test_a_new_list_of_prices_makes_nothing_again():
     """What an answer cost when it was paid for is kept with it; jobs are given the prices of what they will pay."""
-    told = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}
-    assert told == {"estimate"}
+    reported = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}
+    assert reported == {"estimate"}
     arithmetic = {name for name, shell in SHELLS.items() if "llm.prices" in dict(jobs.rule_code(shell))}
     assert {"generate", "judge_triples", "extract_needles"} < arithmetic
 

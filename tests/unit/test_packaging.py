@@ -84,8 +84,8 @@ def test_the_catalog_is_promised_what_is_there():
     ],
 )
 def test_a_missing_module_is_answered_by_the_extra_that_brings_it(monkeypatch, module, command, extra):
-    told = [f"{one}; extra == '{name}'" for name in extras.ORDER for one in EXTRAS[name]]
-    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: told)
+    reported = [f"{one}; extra == '{name}'" for name in extras.ORDER for one in EXTRAS[name]]
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: reported)
     said = extras.advice(ModuleNotFoundError(name=module), command)
     assert said is not None and said.endswith(f"pip install 'tripleaudit[{extra}]'")
     assert extras.advice(ModuleNotFoundError(name="elsewhere"), command) is None

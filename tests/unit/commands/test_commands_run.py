@@ -64,9 +64,9 @@ def test_the_demo_needs_what_its_language_model_and_its_scores_need(started, mon
 
 
 def test_extras_are_complete_with_those_that_they_name(monkeypatch):
-    told = ["numpy>=2", "openai>=3; extra == 'llm'", "torch; extra == 'train'", "fastapi; extra == 'serve'",
+    reported = ["numpy>=2", "openai>=3; extra == 'llm'", "torch; extra == 'train'", "fastapi; extra == 'serve'",
             "tripleaudit[llm,train]; extra == 'serve'"]  # fmt: skip
-    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: told)
+    monkeypatch.setattr(extras.importlib.metadata, "requires", lambda name: reported)
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
     assert sorted(extras.missing("serve")) == ["fastapi", "openai", "torch"]
 

@@ -130,8 +130,8 @@ def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, 
     small.set_schema(["leads", "founded"])
     assert small.relation_ids == {"leads": 0, "founded": 1}
     assert small.relation_embeddings().shape == (2, 32)
-    small.save_pretrained(tmp_path / "told")
-    again = UniRel.from_pretrained(tmp_path / "told")
+    small.save_pretrained(tmp_path / "given")
+    again = UniRel.from_pretrained(tmp_path / "given")
     assert again.config.descriptions == {"founded": "was born in london"}
     assert [each.triples for each in again.extract(texts)] == [each.triples for each in small.extract(texts)]
     with pytest.raises(UserError, match="casrel extracts the relations that it was trained on"):

@@ -31,8 +31,8 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
         with Client(local(), tmp_path / f"cache{threads}", server=server) as client:
             assert server._process is None  # it starts when it is needed
             answers = dict(zip(map(id, order), client.complete_all(order), strict=True))
-            told = {"role": "assistant", "content": answers[id(asked[0])].text}
-            messages = [*asked[0].messages, told, {"role": "user", "content": "Who else?"}]
+            reported = {"role": "assistant", "content": answers[id(asked[0])].text}
+            messages = [*asked[0].messages, reported, {"role": "user", "content": "Who else?"}]
             answers["more"] = client.complete_all([Request(messages)])[0]  # in one order right after its start
             process = server._process
         assert process.poll() == 0 and "listening" in (tmp_path / "logs" / "server.log").read_text()

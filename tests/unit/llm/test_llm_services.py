@@ -411,15 +411,15 @@ def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
 
 @pytest.fixture
 def waits(monkeypatch):
-    """What requests are told to wait while the clock stands still."""
-    told, sleep = [], asyncio.sleep
-    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: told.append(s) or sleep(0))
+    """What requests are made to wait while the clock stands still."""
+    reported, sleep = [], asyncio.sleep
+    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: reported.append(s) or sleep(0))
     monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
-    return told
+    return reported
 
 
 def test_requests_a_minute_are_kept(tmp_path, waits):
-    """Each request is told to wait a sixth of a second longer than the one before."""
+    """Each request is made to wait a sixth of a second longer than the one before."""
     with FakeEndpoint() as fake, Client(endpoint(fake, requests_per_minute=360), tmp_path) as client:
         client.complete_all(requests(5))
     paced = sorted(wait for wait in waits if wait != 0.05)

@@ -28,7 +28,7 @@ def kept_and_faults(**variables: str) -> tuple[int, int]:
     return tuple(map(int, done.stdout.split()))
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be set so")
 def test_large_arrays_use_the_memory_of_freed_ones():
     kept, faults = kept_and_faults()
     assert kept == 1

@@ -95,11 +95,11 @@ def test_where_the_needles_came_from(study):
     made = {"wanted": 4, "generated": 1, "from_templates": 3, "rejected": {}, "calls": 3, "infused": 2}
     report = {**corpus.report, "needles": made, "generator": "fake", "types": {"a": [{}, {}], "b": [{}]}}
     report["plan"] = {**report["plan"], "discover": True}
-    told = score_result(dataclasses.replace(corpus, report=report), study["stored"], PLAN, KEYS)
+    stated = score_result(dataclasses.replace(corpus, report=report), study["stored"], PLAN, KEYS)
     assert (
         "Needles: 4 wanted, 1 invented by the generating model, 3 from templates, 2 infused. "
         "Types that it named as fitting the documents: 3."
-    ) in build_table("minea", TableInputs(scores=ScoreIndex(told))).notes
+    ) in build_table("minea", TableInputs(scores=ScoreIndex(stated))).notes
 
 
 def test_redundancy_curve(study):

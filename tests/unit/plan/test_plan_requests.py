@@ -110,9 +110,9 @@ def test_needles_are_counted_as_they_are_sent(study, capsys, tmp_path):
         assert asked["to_pay"] > 0
         assert fake.count == 0
         plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
-        told = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}}), "--study", "s"]
-        assert main(["make-needles", "--plan", plan, *told, "--documents", "report.txt", "--out", "corpus"]) == 0
-        arguments = [*told, "--corpus", "corpus", "--endpoint", "e", "--out", "out"]
+        reported = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}}), "--study", "s"]
+        assert main(["make-needles", "--plan", plan, *reported, "--documents", "report.txt", "--out", "corpus"]) == 0
+        arguments = [*reported, "--corpus", "corpus", "--endpoint", "e", "--out", "out"]
         assert main(["extract-needles", "--plan", plan, *arguments]) == 0
         assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
         capsys.readouterr()

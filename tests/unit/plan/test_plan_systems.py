@@ -71,8 +71,8 @@ def test_stored_outputs_are_scored_where_there_are_some(tmp_path):
 
 def test_what_decides_an_answer_is_not_how_long_it_may_take(tmp_path):
     one, other = ({"command": "python -", "timeout": limit, "threads": limit} for limit in (1, 9))
-    plan = study(tmp_path, {"one": one, "other": other, "told": {**one, "relations": True}})
-    found = [plan.systems.identity("webnlg", name) for name in ("one", "other", "told")]
+    plan = study(tmp_path, {"one": one, "other": other, "named": {**one, "relations": True}})
+    found = [plan.systems.identity("webnlg", name) for name in ("one", "other", "named")]
     assert found[0] == found[1] != found[2]
     assert plan.systems.json("one") != plan.systems.json("other")
 
@@ -151,7 +151,7 @@ def test_stored_outputs_may_have_an_extractors_name_and_the_facts_of_its_trainin
     assert plan.report.trainings == [str(made)] and plan.report.runs()[0].endswith("trainings.json")
     (keys,) = plan.report.training_keys
     assert (keys["corpus"], keys["extractor"], keys["training"], keys["seed"]) == ("webnlg", "casrel", "nz", "")
-    assert "training" not in plan.systems.identity("webnlg", "casrel")  # what is told of it changes no answer
+    assert "training" not in plan.systems.identity("webnlg", "casrel")  # what is said of it changes no answer
     assert plan.systems.histories() == []
     (tmp_path / "history.jsonl").write_text("")
     assert plan.systems.histories() == [str(tmp_path / "history.jsonl")]

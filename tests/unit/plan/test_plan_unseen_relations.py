@@ -18,19 +18,19 @@ def study(**changes) -> Study:
 def test_only_who_reads_names_is_trained_and_queried():
     plan = study(
         extractors={"casrel": None, "unirel": None},
-        systems={"told": {"command": "python -", "relations": True}, "plain": {"command": "python -"}},
+        systems={"named": {"command": "python -", "relations": True}, "plain": {"command": "python -"}},
     )
     runs = {run.extractor for run in plan.runs if run.protocol == "unseen_relations"}
     assert runs == {"unirel"}
     assert {run.extractor for run in plan.runs} == {"casrel", "unirel"}
     files = [file for file in plan.score_files() if "/unseen_relations-nz/" in file]
     assert sorted(file.split("/unseen_relations-nz/")[1] for file in files) == [
-        "told/test-nz.csv",
+        "named/test-nz.csv",
         "unirel/none/seed1/test-nz.csv",
     ]
     assert "unseen-relations" in plan.report.possible
     assert plan.gives_schema("unseen_relations-nz") and not plan.gives_schema("original-nz")
-    wildcards = {"corpus": "webnlg", "extractor": "told", "testset": "test"}
+    wildcards = {"corpus": "webnlg", "extractor": "named", "testset": "test"}
     given = [
         plan.systems.inputs(SimpleNamespace(**wildcards, trainset=f"{name}-nz"))["train"]
         for name in ("original", "unseen_relations")
@@ -54,15 +54,15 @@ def test_descriptions_of_relations_are_read_by_who_reads_relations():
 def test_a_protocol_says_whether_its_descriptions_are_read():
     meant = {"capital": "is the capital city of"}
     corpora, known = {"webnlg": {"relations": meant}}, {"extractors": {"unirel": None}}
-    systems = {"told": {"command": "python -", "relations": True}}
-    for value, told in ((None, meant), (True, meant), (False, {})):
+    systems = {"named": {"command": "python -", "relations": True}}
+    for value, reported in ((None, meant), (True, meant), (False, {})):
         options = {"unseen_relations": {"descriptions": value}}
         plan = study(corpora=corpora, protocols=options, systems=systems, **known)
-        for protocol, expected in (("original", meant), ("unseen_relations", told)):
+        for protocol, expected in (("original", meant), ("unseen_relations", reported)):
             trained = json.loads(plan.trainings.training_json("webnlg", "unirel", "none", f"{protocol}-nz"))
             assert trained.get("model", {}).get("descriptions", {}) == expected
-            assert plan.systems.identity("webnlg", "told", f"{protocol}-nz")["described"] == expected
-            assert json.loads(plan.systems.job("webnlg", "told", 1, f"{protocol}-nz"))["relations"] == expected
+            assert plan.systems.identity("webnlg", "named", f"{protocol}-nz")["described"] == expected
+            assert json.loads(plan.systems.job("webnlg", "named", 1, f"{protocol}-nz"))["relations"] == expected
         assert "descriptions" not in plan.data.protocol_json("unseen_relations")
     with pytest.raises(UserError, match="unseen_relations/descriptions: corpora/webnlg/relations describes none"):
         study(protocols={"unseen_relations": {"descriptions": True}}, **known)

@@ -161,10 +161,10 @@ def test_the_matrix_has_each_system_once_and_f1_in_percent_each_once_and_the_res
 
 def test_the_first_screen_says_what_was_found_and_draws_it(written, study):
     lead = read_table(study / "tables/type-f1.json").lead
-    told = written.partition('class="findings"')[2].partition("</ul>")[0]
-    assert lead and 1 <= told.count("<li>") <= 5
-    assert unbroken(lead.partition(". With")[0].removesuffix(".")) in told
-    assert '<a href="#t-type-f1"' in told
+    stated = written.partition('class="findings"')[2].partition("</ul>")[0]
+    assert lead and 1 <= stated.count("<li>") <= 5
+    assert unbroken(lead.partition(". With")[0].removesuffix(".")) in stated
+    assert '<a href="#t-type-f1"' in stated
     drawn = data_of(written, "charts")["lead"]
     points = drawn["data"]["values"]
     assert {point["stratum"] for point in points} == {"Entirely seen", "Partially seen", "Unseen"}

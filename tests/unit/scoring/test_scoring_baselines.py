@@ -105,12 +105,12 @@ def test_memorising_webnlg_as_a_plain_count_has_it(real_data):
             )
         }
         pairs = [(name,) for name in found] + list(itertools.combinations(sorted(found), 2))
-        told, right = {best[pair] for pair in pairs if pair in best}, set(map(tuple, row["triple_list"]))
-        correct, guessed, gold = correct + len(told & right), guessed + len(told), gold + len(right)
+        reported, right = {best[pair] for pair in pairs if pair in best}, set(map(tuple, row["triple_list"]))
+        correct, guessed, gold = correct + len(reported & right), guessed + len(reported), gold + len(right)
 
     train, test = (read_corpus(folder / f"{split}_triples.json").sentences for split in ("train", "test"))
-    told = BASELINES["memorise"].predict(train, test)
-    said = [Sentence(one.id, one.text, each) for one, each in zip(test, told, strict=True)]
+    reported = BASELINES["memorise"].predict(train, test)
+    said = [Sentence(one.id, one.text, each) for one, each in zip(test, reported, strict=True)]
     total = micro(sentence_counts(test, said))
     assert (total.correct, total.predicted, total.gold) == (correct, guessed, gold)
     assert total.f1 == pytest.approx(0.587, abs=0.001)  # docs/methods.md

@@ -28,7 +28,7 @@ def world(random, seeds: int, gain: float, together: float = 0.0, spread: float 
     return found
 
 
-def told(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
+def reported(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
     """How often a difference is reported, and its mean in points."""
     random, found = np.random.default_rng(1), []
     for number in range(worlds):
@@ -40,20 +40,20 @@ def told(worlds: int, draws: int = 400, **how) -> tuple[float, float]:
 
 @pytest.mark.parametrize("together", [0.0, 0.8])
 def test_three_seeds_find_a_gain_of_four_points_and_seldom_one_that_is_not_there(together):
-    often, points = told(40, 200, seeds=3, gain=0.058, together=together)
+    often, points = reported(40, 200, seeds=3, gain=0.058, together=together)
     assert 4 < points < 5 and often >= 0.7
-    assert told(40, 200, seeds=3, gain=0.0, together=together)[0] <= 0.05
+    assert reported(40, 200, seeds=3, gain=0.0, together=together)[0] <= 0.05
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("together", [0.0, 0.8])
 @pytest.mark.parametrize("seeds", [3, 5])
 def test_power_and_false_positives_of_the_methods_page(seeds, together):
-    assert told(300, seeds=seeds, gain=0.0, together=together)[0] <= 0.05
+    assert reported(300, seeds=seeds, gain=0.0, together=together)[0] <= 0.05
     assert (
-        told(300, seeds=seeds, gain=0.0, together=together, spread=0.02)[0] <= 0.055
+        reported(300, seeds=seeds, gain=0.0, together=together, spread=0.02)[0] <= 0.055
     )  # 15 of 300: half a point of error
-    shares = [told(300, seeds=seeds, gain=gain, together=together)[0] for gain in (0.027, 0.058, 0.105)]
+    shares = [reported(300, seeds=seeds, gain=gain, together=together)[0] for gain in (0.027, 0.058, 0.105)]
     assert shares == sorted(shares) and shares[1] >= 0.7 and shares[2] >= 0.98
 
 

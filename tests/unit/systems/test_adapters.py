@@ -121,7 +121,7 @@ def test_a_tiny_sequence_to_sequence_model(ask, tmp_path):
 def test_a_tiny_gliner2(ask, tmp_path):
     """A random model of the package's class answers with the relations' own names and spans of the text.
 
-    One relation is told with its description, under which the package gives it back.
+    One relation is given with its description, under which the package gives it back.
     """
     pytest.importorskip("gliner2")
     import torch

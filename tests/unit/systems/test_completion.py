@@ -120,11 +120,12 @@ def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the
     assert row.cells[2].low > 85 and row.cells[4].low == 100  # Wilson's; every sentence has the same difference
     # of the originals the lookup completes one; of the variants, which count the originals twice, one of eighty
     assert values[6:] == [100 / NUMBER, 100 / len(AUGMENTED)]
-    told = build_table("completion", inputs).answer
+    reported = build_table("completion", inputs).answer
     assert (
-        "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %" in told
+        "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %"
+        in reported
     )
-    assert "memorised or from elsewhere" in told
+    assert "memorised or from elsewhere" in reported
 
 
 @pytest.mark.parametrize(("known", "share"), [([], 0), ([*ORIGINAL, *AUGMENTED], 100)])

@@ -93,8 +93,8 @@ def test_the_middle_is_distinguished_from_three_parts_on():
         score(value, "redundancy", str(part), "", protocol="parts", extractor="m")
         for part, value in enumerate((0.1, 0.8, 0.3), 1)
     ]
-    told = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
-    assert answer("lost-in-the-middle", inputs_of(rows)) == told
+    reported = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
+    assert answer("lost-in-the-middle", inputs_of(rows)) == reported
     assert "most" not in answer("lost-in-the-middle", inputs_of(rows[:2]))
 
 
@@ -136,12 +136,12 @@ def settings(marks: str = "") -> TableInputs:
 
 def test_what_unequal_or_unfinished_trainings_differ_by_is_no_finding():
     for table in ("end-to-end", "two-step"):
-        told = answer(table, settings())
-        assert " points [" in told and "with one seed" in told
+        reported = answer(table, settings())
+        assert " points [" in reported and "with one seed" in reported
         for mark, reason in {"‡": "unequal numbers", "†": "was still rising", "§": "too few evaluations"}.items():
-            told = answer(table, settings(mark)).rpartition("No conclusion for")[2]
-            assert reason in told
-            assert "points" not in told
+            reported = answer(table, settings(mark)).rpartition("No conclusion for")[2]
+            assert reason in reported
+            assert "points" not in reported
 
 
 def test_drops_and_gains_carry_the_marks_of_their_trainings():

@@ -44,7 +44,7 @@ def test_studies_do_not_contradict_themselves(inputs):
 
 
 def test_a_contradiction_is_found():
-    told = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
+    reported = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
     tie = "For A, no difference is shown between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
-    tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", told), ("y", tie))]
+    tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", reported), ("y", tie))]
     assert len(contradictions(tables)) == 1 and contradictions(tables[:1]) == []

@@ -60,13 +60,13 @@ def test_a_baseline_within_the_interval_is_not_beaten():
 
 def test_a_difference_that_cannot_be_known_says_what_it_takes():
     few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
-    told = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
-    assert told == (
+    reported = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
+    assert reported == (
         "For A, no difference is shown between F1 here and there: 75.0 % and 74.0 %, a difference of -1.0 points "
         "[-6.7, 4.7]; so small a difference takes more than 20 times the test sentences."
     )
-    told = said(cell(77.0, 73.0, 81.0, cases=120, seeds=1), few)
-    assert told.endswith(
+    reported = said(cell(77.0, 73.0, 81.0, cases=120, seeds=1), few)
+    assert reported.endswith(
         "[-8.7, 2.7], with one seed; it takes about 360 test sentences or more seeds to show one of this size."
     )
 

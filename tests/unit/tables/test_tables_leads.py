@@ -28,7 +28,7 @@ def found(*shares: float, zeros: float | None = None) -> tuple:
 def lead(tmp_path):
     """(extractor, noise, training, testing) -> counts; returns what a table leads with, or its answer."""
 
-    def told(table: str, runs: dict, what: str = "lead") -> str:
+    def reported(table: str, runs: dict, what: str = "lead") -> str:
         counted = []
         for (extractor, noise, training, testing), (rows, strata) in runs.items():
             keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": training, "testing": testing,
@@ -37,7 +37,7 @@ def lead(tmp_path):
             counted.append(SentenceCounts(keys, ids, strata, {"exact-string": np.array(rows)}))
         return getattr(build_table(table, tables_of(tmp_path, counted)), what)
 
-    return told
+    return reported
 
 
 def test_the_fall_to_unseen_triples_and_what_noising_changes(lead):

@@ -34,14 +34,14 @@ def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_pat
     ways = [{**keys, "seed": 1}, {**keys, "seed": 2}, {**keys, "seed": 1, "noise": "noising"}]
     for name, best in (("1", 0.70), ("2", 0.75), ("en", 0.6), ("twice", 0.706)):
         (tmp_path / name).mkdir()
-        told = {
+        reported = {
             "best_f1": best,
             "steps": 40,
             "epochs": 4,
             "settings": {"patience": 0},
             "convergence": {"converged": True},
         }
-        write_json(tmp_path / name / "provenance.json", {"device": "cpu", "finished": "", "training": told})
+        write_json(tmp_path / name / "provenance.json", {"device": "cpu", "finished": "", "training": reported})
         write_jsonl(tmp_path / name / "history.jsonl", [{"step": n, "f1": best - 0.1 * (9 - n)} for n in range(1, 9)])
     files = [tmp_path / name / "provenance.json" for name in ("1", "2", "en", "twice")]
     write_training_facts(files[:3], ways, tmp_path / "out.json", files[3:], ways[:1])

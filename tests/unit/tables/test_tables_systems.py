@@ -117,8 +117,10 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     assert row["Change (points)"] == pytest.approx(
         (100 + 200 / 3) / 2 - 200 / 3
     )  # against itself, the same for each seed
-    told = build_table("two-step", inputs).answer
-    assert "leaves model 75.0 % of the sentences and saves 25.0 % of its money; no change of its F1 is shown" in told
+    reported = build_table("two-step", inputs).answer
+    assert (
+        "leaves model 75.0 % of the sentences and saves 25.0 % of its money; no change of its F1 is shown" in reported
+    )
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
     inputs.scores.marks = {classifier: "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
@@ -136,8 +138,8 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
         facts.append({"keys": {**KEYS, "protocol": "original", "extractor": "casrel", "seed": seed}, "predicted": took})
     facts.append(fact("memorise", seconds=0.001))
     inputs = study(runs, facts)
-    told = build_table("efficiency", inputs).answer
-    assert told.startswith("1,000 sentences take from 100.0 s (CasRel,")  # what reads nothing is no answer
+    reported = build_table("efficiency", inputs).answer
+    assert reported.startswith("1,000 sentences take from 100.0 s (CasRel,")  # what reads nothing is no answer
     table = build_table("efficiency", inputs)
     assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program", "Memorised triples"]
     assert table.cell("program", "Sentences / s").value == 4 and table.cell("program", "s / 1,000").value == 250
@@ -166,8 +168,11 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
         "Not shown, seconds not known: free (20 of 40 sentences) (F1 50.0 %)",
         "Not shown, seconds of stored outputs not known: file (F1 50.0 %)",
     ]
-    told = " ".join(money["title"]["subtitle"])
-    assert all(name in told for name in ("fast", "file", "free", "odd", "Memorised triples")) and "slow" not in told
+    reported = " ".join(money["title"]["subtitle"])
+    assert (
+        all(name in reported for name in ("fast", "file", "free", "odd", "Memorised triples"))
+        and "slow" not in reported
+    )
     shapes = time["layer"][1]["encoding"]["shape"]["scale"]["range"]
     assert math.gcd(len(shapes), len(panels.COLOURS)) == 1
 
@@ -182,8 +187,8 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
     lost, kept = table.cell("heart", "Difference"), table.cell("reads", "Difference")
     assert lost.value == lost.low == lost.high == 100 and table.cell("heart", "p").value < 0.01
     assert kept.value == kept.low == kept.high == 0 and table.cell("reads", "p").value == 1
-    told = build_table("contamination", inputs).answer
-    assert "heart loses: 100.0 points" in told and "raining" not in told
+    reported = build_table("contamination", inputs).answer
+    assert "heart loses: 100.0 points" in reported and "raining" not in reported
     trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
     trained = {run._replace(testing="") for run in trained} | {
         run._replace(protocol="original", testing="") for run in trained

@@ -34,7 +34,7 @@ import json, trackio
 logs = trackio.SQLiteStorage.get_logs
 found = trackio.Api().runs("tripleaudit")
 runs = [[run.name, run.config["epochs"], logs("tripleaudit", run.name, run_id=run.id)] for run in found]
-print("told", json.dumps(runs))
+print("runs", json.dumps(runs))
 """
 
 
@@ -55,10 +55,10 @@ def test_trackio_keeps_a_run_of_each_training_on_this_machine(tmp_path):
     pytest.importorskip("trackio")
     for rows in (ROWS, ROWS[:1]):
         tell("trackio", tmp_path, rows)
-    runs = json.loads(tell("trackio", tmp_path, [], READING).partition("told ")[2].splitlines()[0])
+    runs = json.loads(tell("trackio", tmp_path, [], READING).partition("runs ")[2].splitlines()[0])
     assert {(name, epochs) for name, epochs, _ in runs} == {("demo/original-nz/casrel/none/seed1", 2)}
-    told = [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
-    assert sorted(told, key=len) == [[(2, 3.0, None)], [(2, 3.0, None), (4, None, 0.25)]]
+    reported = [[(row["step"], row.get("loss"), row.get("f1")) for row in history] for _, _, history in runs]
+    assert sorted(reported, key=len) == [[(2, 3.0, None)], [(2, 3.0, None), (4, None, 0.25)]]
     assert list((tmp_path / "tracked").rglob("*.db"))
 
 
@@ -76,7 +76,7 @@ class Broken(types.ModuleType):
 
     def __init__(self, rows=1, opens=True):
         super().__init__("trackio")
-        self.rows, self.opens, self.told, self.finished = rows, opens, [], 0
+        self.rows, self.opens, self.reported, self.finished = rows, opens, [], 0
 
     def init(self, **options):
         if not self.opens:
@@ -85,9 +85,9 @@ class Broken(types.ModuleType):
         return self
 
     def log(self, row, step):
-        if len(self.told) == self.rows:
+        if len(self.reported) == self.rows:
             raise RuntimeError("the disk is full")
-        self.told.append((step, row))
+        self.reported.append((step, row))
 
     def finish(self):
         self.finished += 1
@@ -100,7 +100,7 @@ def test_a_training_outlives_its_tracker(tmp_path, monkeypatch, caplog):
     with caplog.at_level(logging.WARNING), reporting("trackio", tmp_path / "a/b/c/d/e/f", {"epochs": 2}) as report:
         for row in [*ROWS, *ROWS]:
             report(row)
-    assert broken.told == [(2, {"epoch": 0.5, "loss": 3.0})] and broken.finished == 1
+    assert broken.reported == [(2, {"epoch": 0.5, "loss": 3.0})] and broken.finished == 1
     assert broken.options == {
         "name": "b/c/d/e/f", "config": {"epochs": 2}, "project": "tripleaudit",
         "embed": False, "auto_log_gpu": False, "auto_log_cpu": False,  # nothing but the training's rows

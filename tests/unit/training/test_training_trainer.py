@@ -223,7 +223,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
     class Known(Exception):
         pass
 
-    def told(*_, fingerprint, **options):
+    def reported(*_, fingerprint, **options):
         raise Known(fingerprint)
 
     def fingerprint(where=home, **changes):
@@ -231,7 +231,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
             run(where, tmp_path / "model", **changes)
         return caught.value.args[0]
 
-    monkeypatch.setattr(training_run, "train_extractor", told)
+    monkeypatch.setattr(training_run, "train_extractor", reported)
     first = fingerprint()
     assert fingerprint(save_every=9, save_minutes=1.0) == first
     for place, seed, texts in (("encoder", 1, sentences()), ("texts", 0, sentences()[1:])):
@@ -699,14 +699,14 @@ def test_twice_the_epochs_leave_a_history_and_no_model(home, tmp_path):
 
 
 def test_the_run_of_a_training_that_was_interrupted_begins_at_its_first_step(home, tmp_path, monkeypatch):
-    told = []
-    run_ = SimpleNamespace(log=lambda row, step: told[-1].append(step), finish=lambda: None)
-    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **_: told.append([]) or run_))
+    reported = []
+    run_ = SimpleNamespace(log=lambda row, step: reported[-1].append(step), finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(init=lambda **_: reported.append([]) or run_))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         interrupt_at(patch, 3)
         run(home, tmp_path / "model", epochs=1, report_to="trackio")
     run(home, tmp_path / "model", epochs=1, report_to="trackio")
-    assert told == [[1, 2, 3], [1, 2, 3, 4, 5, 6, 7, 7]]
+    assert reported == [[1, 2, 3], [1, 2, 3, 4, 5, 6, 7, 7]]
 
 
 def test_checkpoints_are_prepared_in_a_new_folder_and_what_was_cut_short_is_removed(tmp_path):
