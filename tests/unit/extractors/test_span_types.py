@@ -132,7 +132,7 @@ def test_the_states_of_an_entity_are_those_of_its_first_and_last_token_longest_t
 
 
 def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(tiny_encoder, monkeypatch):
-    """Spans without offsets teach nothing; equal states cannot be distinguished, so that one of three types is wrong."""
+    """Spans without offsets teach nothing; of equal states one of three types is wrong."""
     text, nowhere = "tim cook leads", Span(None, None, "x", "c")
     spans = [Span(0, 3, "tim", "b"), Span(0, 3, "tim", "a"), Span(4, 8, "cook", "b"), Span(9, 14, "leads", "a")]
     triples = [
