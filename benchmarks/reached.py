@@ -51,9 +51,9 @@ def asked_for(root: Path, path: Path) -> tuple[set[str], set[str]]:
     if path.parent.name == "commands":
         return {path.stem.replace("_", "-")}, given
     if path.parent.name == "builders":
-        return {*re.findall(r'\bname=f?"([\w-]+)', text)}, {"tripleaudit.tables.building"}
+        return {*re.findall(r"\bname=f?['\"]([\w-]+)", text)}, {"tripleaudit.tables.building"}
     if path.parent.name == "plots":
-        return {*re.findall(r'^NAME = "([\w-]+)"', text, re.MULTILINE)}, {"tripleaudit.tables.plots"}
+        return {*re.findall(r"^NAME = ['\"]([\w-]+)", text, re.MULTILINE)}, {"tripleaudit.tables.plots"}
     steps = (root / PACKAGE / "steps.py").read_text(encoding="utf-8")
     return {*re.findall(rf'"([\w-]+)": Step\("{module.removeprefix("tripleaudit.")}:', steps)}, given
 

@@ -13,7 +13,7 @@ from benchmarks import __main__ as main_module
 from benchmarks import bench_gpu, mutate
 from benchmarks.__main__ import missed, parsed, parts_at_hand, write
 from benchmarks.bench_operators import device_formulation
-from benchmarks.reached import PACKAGE
+from benchmarks.reached import PACKAGE, asked_for
 from benchmarks.reached import tests_of as chosen_tests
 from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
 from support.captured import Replayed, ReplayedStep, pretend
@@ -205,3 +205,10 @@ def test_every_change_said_to_change_nothing_is_one_that_is_made(root):
 )
 def test_what_is_asked_for_by_its_name_is_tried_on_the_tests_that_do_so(root, module, test):
     assert f"tests/unit/{test}" in chosen_tests(root, f"{PACKAGE}/{module}")
+
+
+def test_names_are_found_in_a_module_as_a_change_writes_it(tmp_path):
+    path = tmp_path / PACKAGE / "tables" / "builders" / "mine.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("SPEC = TableSpec(name='my-table', build=build)")
+    assert asked_for(tmp_path, path)[0] == {"my-table"}

@@ -520,3 +520,13 @@ def test_the_other_field_is_learned_from_a_refusal_of_either(known):
     said = Problem(f"Unrecognized request argument supplied: {known}")
     learned = Capabilities(token_field=known).after_rejection(said, {known: 5})
     assert {learned.token_field, known} == {"max_tokens", "max_completion_tokens"}
+
+
+def test_what_was_learned_is_said_once():
+    before = Capabilities(refused=("seed",))
+    learned = Capabilities("max_completion_tokens", ("seed", "temperature"), structured=False, reasons=True)
+    assert learned.difference(before) == (
+        "takes 'max_completion_tokens' in place of 'max_tokens' and takes no 'temperature' and offers no structured "
+        "outputs and reasons before it answers, so limits get room for thought"
+    )
+    assert learned.difference(learned) == ""

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences, split, split_evenly
+from tripleaudit.llm.splitting import blocks, headings, paragraphs, piece_of, sentences, split, split_evenly
 
 TEXTS = st.text(alphabet="aB. \n\r\t|-1`é\U0001f600", max_size=300)
 
@@ -81,3 +81,8 @@ def test_even_pieces():
     assert all(text[a:b].startswith("Paragraph") for a, b in pieces)
     with pytest.raises(UserError, match="cannot be split into 5 pieces"):
         split_evenly("two words", 5)
+
+
+@pytest.mark.parametrize(("length", "found"), [(80, 1), (81, 0)])
+def test_a_line_that_stands_alone_is_a_heading_up_to_80_characters(length, found):
+    assert len(headings(f"A text.\n\n{'h' * length}\n\nMore of it.")) == found

@@ -19,6 +19,7 @@ from tripleaudit.needles.haystack import Document, read_document, read_documents
 from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.making import build_corpus, corpus_from_needles
 from tripleaudit.needles.minea import rate_matches
+from tripleaudit.needles.pieces import ENRICHED, all_pieces
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import score_result
@@ -399,3 +400,11 @@ def test_a_document_too_short_for_the_templates_is_refused_before_the_model_is_q
     plan = Plan(schema="demo", needle_types=["Person"], per_type=1)
     with pytest.raises(UserError, match="document 'short'.*use a longer document or shorter needles"):
         build_corpus([short], plan, object(), "model")  # which cannot be queried
+
+
+def test_a_needle_that_begins_and_ends_a_piece_stays_whole_in_it(study):
+    infusion = study["corpus"].infusions["report"]
+    pieces = all_pieces(study["corpus"], PLAN.model_copy(update={"piece_chars": 200}))[ENRICHED, "report"]
+    kept = [piece.text[slice(*span)] for piece in pieces for span in piece.protected]
+    assert kept == [infusion.text[slice(*span)] for span in infusion.spans()]
+    assert all(piece.protected == ((0, len(piece.text)),) for piece in pieces if piece.protected)
