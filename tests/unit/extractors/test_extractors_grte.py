@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from support.extractors import (
     ExtractorContract,
@@ -35,12 +36,26 @@ from tripleaudit.extractors.grte import (
     SMT,
     SS,
     decode,
-    plain_logits,
     targets,
 )
 from tripleaudit.extractors.maxima import _largest as largest
 from tripleaudit.extractors.maxima import _sparse_products as sparse_products
 from tripleaudit.extractors.maxima import features, table_maxima
+
+
+def plain_logits(model: GRTE, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> Tensor:
+    """The model as the paper writes it, without dropout: logits [B, L, L, 8, R] of the last round's tables."""
+    hidden, valid, content = model.encode(input_ids, attention_mask), attention_mask.bool(), content_mask.bool()
+    subject, object_ = model.subject(hidden), model.object(hidden)
+    for last in reversed(range(model.config.rounds)):
+        table = model.table(F.elu(subject[:, :, None] * object_[:, None]))  # [B, L, L, 8 R]
+        if not last:
+            return table.unflatten(-1, (8, -1))
+        rows = table.masked_fill(~content[:, None, :, None], -torch.inf).amax(dim=2) * valid[..., None]
+        columns = table.masked_fill(~content[:, :, None, None], -torch.inf).amax(dim=1) * valid[..., None]
+        subject = subject + model.refine(model.subject_summary(rows), hidden, valid)
+        object_ = object_ + model.refine(model.object_summary(columns), hidden, valid)
+    raise AssertionError("a model has at least one round")
 
 
 def oracle(batch: dict, relations: int):

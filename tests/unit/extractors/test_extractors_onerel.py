@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from support.extractors import (
     ExtractorContract,
@@ -18,7 +19,14 @@ from support.extractors import (
     worked_example,
 )
 from support.pairs import dense_classes, listed, perfect
-from tripleaudit.extractors.onerel import OneRel, decode, plain_logits, targets
+from tripleaudit.extractors.onerel import OneRel, decode, targets
+
+
+def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
+    """The same as the paper writes it, to compare, without dropout: logits [B, L, L, 4, R] from hidden [B, L, H]."""
+    size = hidden.shape[1]
+    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
 
 
 def oracle(batch: dict, relations: int):

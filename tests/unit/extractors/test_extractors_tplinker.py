@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from support.extractors import (
     ExtractorContract,
@@ -24,7 +25,19 @@ from support.extractors import (
 from support.pairs import perfect
 from tripleaudit.extractors import pairs, tplinker
 from tripleaudit.extractors.batches import Shape, stack_triples
-from tripleaudit.extractors.tplinker import TPLinker, decode, plain_logits, targets
+from tripleaudit.extractors.tplinker import TPLinker, decode, targets
+
+
+def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """The model as the paper writes it: entity logits [B, L, L, 2] and link logits [B, L, L, 3, 2, R] of all pairs.
+
+    Args:
+        hidden: [B, L, H].
+    """
+    size = hidden.shape[1]
+    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
+    pairs = torch.tanh(model.pair(joined))  # [B, L, L, H]
+    return model.entity(pairs), model.links(pairs).unflatten(-1, (3, 2, -1))
 
 
 def oracle(batch: dict, relations: int):

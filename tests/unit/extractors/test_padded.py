@@ -26,7 +26,7 @@ SETTINGS = [
 ]
 RECURRENT = [
     (PFN, {"dropout": 0.0, "drop_connect": 0.0}),
-    (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word", "max_starts": 30}),
+    (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word"}),
     (PtrNet, {"dropout": 0.0, "width": 6}),
     (PtrNet, {"dropout": 0.0, "width": 6, "max_triples": 1}),
 ]

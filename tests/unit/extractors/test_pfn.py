@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from support.extractors import (
     ExtractorContract,
@@ -16,7 +17,32 @@ from support.extractors import (
     with_words,
     worked_example,
 )
-from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, plain_logits, table_spans
+from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
+
+
+def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
+
+    Args:
+        hidden: [L, H] of one sentence without padding.
+    """
+    state = cell = hidden.new_zeros(1, model.config.width)
+    weight, steps = model.recurrent.weight * (1 - model.config.drop_connect), []
+    for x in hidden[:, None]:
+        partitions = partition_step(model.input(x) + F.linear(state, weight, model.recurrent.bias), cell)
+        cell = model.cell(torch.cat(partitions, dim=-1))
+        state = cell.tanh()
+        steps.append(torch.cat(partitions).tanh())
+    relation, entity, share = torch.stack(steps, dim=1)  # [L, d] each
+    size, tables = len(hidden), []
+    for own, pool, pair, norm, out in (
+        (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out),
+        (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out),
+    ):
+        whole = pool(torch.cat([share, own], dim=-1)).tanh().amax(dim=0)
+        parts = own[:, None].expand(-1, size, -1), own[None].expand(size, -1, -1), whole.expand(size, size, -1)
+        tables.append(out(F.elu(norm(pair(torch.cat(parts, dim=-1))))))
+    return tables[0][..., 0], tables[1]
 
 
 def oracle(batch: dict, relations: int, ends: str = "word"):
@@ -122,9 +148,10 @@ def test_round_trip_loses_only_entities_that_share_a_start(seed):
 
 
 def test_starts_are_capped():
-    content = torch.ones(1, 30, dtype=torch.bool)
-    rows, _ = decode(torch.full((1, 30, 30), 5.0), lambda cells: torch.full((len(cells), 2), 5.0), content, None, 4)
-    assert len(rows) == 4 * 4 * 2
+    entities, content = torch.full((1, 70, 70), 5.0), torch.ones(1, 70, dtype=torch.bool)
+    asked = []
+    decode(entities, lambda cells: asked.append(cells) or torch.full((len(cells), 2), -5.0), content)
+    assert torch.cat(asked).tolist() == [[0, i, j] for i in range(60) for j in range(60)]
 
 
 def test_partitions_are_shares_by_gates_of_both_cells():

@@ -157,7 +157,7 @@ def test_an_eager_model_stays_within_its_limits():
         called.append(len(instances))
         return torch.ones(len(instances), 30)
 
-    rows, _ = decode((ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 100, 64)
+    rows, _ = decode((ones, ones), torch.ones(2, 50), objects, torch.ones(2, 30).bool(), 64)
     assert called == [64, 64, 64, 8]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
     assert decode((ones, ones), -torch.ones(2, 50), objects, torch.ones(2, 30).bool())[0].shape == (0, 6)

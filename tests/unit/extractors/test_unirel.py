@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from support.extractors import (
     ExtractorContract,
@@ -22,7 +23,17 @@ from support.extractors import (
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import unirel
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, plain_scores, targets
+from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targets
+
+
+def plain_scores(model: UniRel, states: Tensor) -> Tensor:
+    """The maps as the paper writes them, head by head: logits [B, 3, L + R, L + R] from states [B, L + R, H]."""
+    query, key = (
+        layer(states).unflatten(-1, (3 * model.heads, model.head_size)).transpose(1, 2)
+        for layer in (model.query, model.key)
+    )  # [B, 3 * heads, L + R, size]
+    scores = query @ key.transpose(-1, -2) / model.head_size**0.5
+    return model.maps(scores.unflatten(1, (3, model.heads)).mean(dim=2))
 
 
 def perfect(batch: dict, relations: int) -> torch.Tensor:

@@ -23,8 +23,6 @@ def test_defaults_are_filled_at_every_level_that_is_present():
     assert config["noising"] == {
         "probability": 0.05,
         "keep_length": 0.4,
-        "vocabulary": "words",
-        "nested": "skip",
         "wz": False,
     }
     assert config["protocols"]["sift-1"]["select_on"] == "valid"

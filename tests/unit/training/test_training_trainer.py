@@ -659,10 +659,9 @@ def test_settings_of_a_training_are_distinguished():
         training_run.split_settings({"encoder_layers": True}, CasRel, {})
 
 
-def test_noise_of_word_pieces_reaches_a_training(home, tmp_path, monkeypatch):
+def test_noise_reaches_a_training(home, tmp_path, monkeypatch):
     monkeypatch.setattr(training_run, "time", SimpleNamespace(monotonic=lambda: 1000.0))
-    noising = {"probability": 1.0, "vocabulary": "pieces"}
-    assert run(home, tmp_path / "model", epochs=1, noising=noising).counts["noise_noised"] > 0
+    assert run(home, tmp_path / "model", epochs=1, noising={"probability": 1.0}).counts["noise_noised"] > 0
     assert json.loads((tmp_path / "model" / "provenance.json").read_text())["seconds"] == 0  # the clock stood still
 
 

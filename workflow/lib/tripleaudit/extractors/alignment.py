@@ -139,18 +139,6 @@ class Aligner:
         )
         return [len(ids) for ids in encoded["input_ids"]]
 
-    def pieces(self) -> tuple[list[str], list[str]]:
-        """Return the word-initial and the continuation pieces of the vocabulary that hold letters and digits only."""
-        vocabulary = set(self.tokenizer.get_vocab()) - set(self.tokenizer.all_special_tokens)
-        if any(token.startswith("##") for token in vocabulary):  # WordPiece
-            initial = {token for token in vocabulary if not token.startswith("##")}
-            continuation = {token[2:] for token in vocabulary if token.startswith("##")}
-        else:  # SentencePiece and byte-level BPE mark the beginning of a word
-            initial = {token[1:] for token in vocabulary if token[:1] in ("\u2581", "\u0120")}
-            continuation = {token for token in vocabulary if token[:1] not in ("\u2581", "\u0120")}
-        first, rest = (sorted(token for token in part if token.isalnum()) for part in (initial, continuation))
-        return first, rest
-
     def _build(self, text: str, ids: list[int], offsets: list[tuple[int, int]], max_length: int | None) -> Alignment:
         frame = len(self.prefix) + len(self.suffix)
         room = min(max_length or self.limit, self.limit) - frame

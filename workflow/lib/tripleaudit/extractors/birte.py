@@ -18,7 +18,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.extractors.declared.birte_settings import BiRTESettings
-from tripleaudit.extractors.decoding import Found, first_rows, ranks, spans_from_tags
+from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, ranks, spans_from_tags
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
@@ -162,7 +162,6 @@ class BiRTE(Extractor):
             (tagged(self.object, b, pooled), subjects),
             relations,
             content_mask.bool(),
-            self.config.max_candidates,
             at_once(e.device, self.biaffine[0].numel(), CELLS_AT_ONCE),
         )
 
@@ -233,7 +232,6 @@ def decode(
     back: Direction,
     relation_logits: Callable[[Tensor], Tensor],
     content: Tensor,
-    candidates: int = 100,
     pairs_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
     """Union of the pairs of both directions, then their relations; thresholds 0.5, starts take the nearest end.
@@ -243,19 +241,18 @@ def decode(
         back: of objects, and of subjects given n object spans.
         relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted -> [n, R].
         content: [B, L] bool.
-        candidates: the most subjects, objects and pairs of a sentence.
         pairs_at_once: for ``relation_logits``.
 
     Returns:
         rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the relation's.
     """
-    by_subject, forth_scores = _pairs(*forth, content, candidates)
-    by_object, back_scores = _pairs(*back, content, candidates)
+    by_subject, forth_scores = _pairs(*forth, content)
+    by_object, back_scores = _pairs(*back, content)
     both = torch.cat([by_subject, torch.cat([by_object[:, :1], by_object[:, 3:], by_object[:, 1:3]], dim=1)])
     pairs, number = torch.unique(both, dim=0, return_inverse=True)
     support = torch.zeros(len(pairs), device=pairs.device)
     support.scatter_reduce_(0, number, torch.cat([forth_scores, back_scores]), "amax")
-    kept = torch.nonzero(first_rows(pairs[:, 0], candidates))[:, 0]
+    kept = torch.nonzero(first_rows(pairs[:, 0], CANDIDATES))[:, 0]
     pairs, support = pairs[kept], support[kept]
     found = Found(content.device)
     for at in range(0, len(pairs), pairs_at_once):
@@ -268,12 +265,10 @@ def decode(
     return found.first()
 
 
-def _pairs(
-    first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor, candidates: int
-) -> tuple[Tensor, Tensor]:
+def _pairs(first: Tensor, second_given: Callable[[Spans], Tensor], content: Tensor) -> tuple[Tensor, Tensor]:
     """Pairs of one direction: [n, 5] (sentence, first start, end, second start, end), and products of probabilities."""
     first = torch.where(content[..., None], raise_precision(first), -torch.inf)
-    spans = torch.stack(spans_from_tags(first[..., 0] > 0, first[..., 1] > 0, candidates), dim=1)
+    spans = torch.stack(spans_from_tags(first[..., 0] > 0, first[..., 1] > 0, CANDIDATES), dim=1)
     sentence, start, end = spans.unbind(1)
     second = raise_precision(second_given((sentence, start, end)))
     second = torch.where(content[sentence][..., None], second, -torch.inf)

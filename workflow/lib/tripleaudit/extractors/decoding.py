@@ -3,7 +3,9 @@
 import torch
 from torch import Tensor
 
-ROWS_PER_SENTENCE = 1000  # that an untrained model is let find
+# of a sentence, the first ones, far beyond what a trained model finds: what keeps decoding an untrained one small
+ROWS_PER_SENTENCE = 1000
+CANDIDATES = 100  # that are followed up
 
 
 class Found:

@@ -89,21 +89,6 @@ class GRTE(Extractor):
         return decode(cells, len(self.config.relations), input_ids.shape[1])
 
 
-def plain_logits(model: GRTE, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> Tensor:
-    """The model as the paper writes it, without dropout: logits [B, L, L, 8, R] of the last round's tables."""
-    hidden, valid, content = model.encode(input_ids, attention_mask), attention_mask.bool(), content_mask.bool()
-    subject, object_ = model.subject(hidden), model.object(hidden)
-    for last in reversed(range(model.config.rounds)):
-        table = model.table(F.elu(subject[:, :, None] * object_[:, None]))  # [B, L, L, 8 R]
-        if not last:
-            return table.unflatten(-1, (LABELS, -1))
-        rows = table.masked_fill(~content[:, None, :, None], -torch.inf).amax(dim=2) * valid[..., None]
-        columns = table.masked_fill(~content[:, :, None, None], -torch.inf).amax(dim=1) * valid[..., None]
-        subject = subject + model.refine(model.subject_summary(rows), hidden, valid)
-        object_ = object_ + model.refine(model.object_summary(columns), hidden, valid)
-    raise AssertionError("a model has at least one round")
-
-
 class Attention(nn.Module):
     """Multi-head attention with residual connection and layer normalisation (BERT), in float32 under autocast.
 

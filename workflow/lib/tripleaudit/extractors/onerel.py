@@ -76,13 +76,6 @@ class OneRel(Extractor):
         return decode(self.table(hidden, attention_mask).cells(), len(self.config.relations), hidden.shape[1])
 
 
-def plain_logits(model: OneRel, hidden: Tensor) -> Tensor:
-    """The same as the paper writes it, to compare, without dropout: logits [B, L, L, 4, R] from hidden [B, L, H]."""
-    size = hidden.shape[1]
-    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
-    return model.tags(torch.relu(model.pair(joined))).unflatten(-1, (4, -1))
-
-
 def targets(triples: Tensor) -> Cells:
     """Cells of gold triples [n, 6] in writing order: triples grouped by subject, three tags each."""
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)

@@ -19,6 +19,7 @@ from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
 from tripleaudit.extractors.recurrence import partition_filter
 
+MOST_STARTS = 60  # of entities in a sentence that are followed up: an untrained model marks all
 PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds memory, changes nothing else
 
 
@@ -139,32 +140,7 @@ class PFN(Extractor):
 
         last = last_of_word(word_ids, word_first, word_last) if self.config.ends == "word" else None
         at_once = most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
-        return decode(entity_logits, relations, content_mask.bool(), last, self.config.max_starts, max(1, at_once))
-
-
-def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
-
-    Args:
-        hidden: [L, H] of one sentence without padding.
-    """
-    state = cell = hidden.new_zeros(1, model.config.width)
-    weight, steps = model.recurrent.weight * (1 - model.config.drop_connect), []
-    for x in hidden[:, None]:
-        partitions = partition_step(model.input(x) + F.linear(state, weight, model.recurrent.bias), cell)
-        cell = model.cell(torch.cat(partitions, dim=-1))
-        state = cell.tanh()
-        steps.append(torch.cat(partitions).tanh())
-    relation, entity, share = torch.stack(steps, dim=1)  # [L, d] each
-    size, tables = len(hidden), []
-    for own, pool, pair, norm, out in (
-        (entity, model.entity_global, model.entity_pair, model.entity_norm, model.entity_out),
-        (relation, model.relation_global, model.relation_pair, model.relation_norm, model.relation_out),
-    ):
-        whole = pool(torch.cat([share, own], dim=-1)).tanh().amax(dim=0)
-        parts = own[:, None].expand(-1, size, -1), own[None].expand(size, -1, -1), whole.expand(size, size, -1)
-        tables.append(out(F.elu(norm(pair(torch.cat(parts, dim=-1))))))
-    return tables[0][..., 0], tables[1]
+        return decode(entity_logits, relations, content_mask.bool(), last, max(1, at_once))
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -213,7 +189,6 @@ def decode(
     relation_logits: Callable[[Tensor], Tensor],
     content: Tensor,
     last: Tensor | None = None,
-    max_starts: int = 60,
     at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
     """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
@@ -223,7 +198,6 @@ def decode(
         relation_logits: cells [n, 3] (sentence, subject start, object start) -> [n, R].
         content: [B, L] bool.
         last: [B, L], the token where a span that ends at a cell really ends; None for the cell itself.
-        max_starts: starts followed up in a sentence.
         at_once: pairs of starts that are scored together; changes nothing but memory.
 
     Returns:
@@ -233,7 +207,7 @@ def decode(
     valid = content[:, :, None] & content[:, None] & torch.ones(length, length, device=content.device).bool().triu()
     best = raise_precision(entity_logits).sigmoid().masked_fill(~valid, 0.0).max(dim=2)
     starts = torch.nonzero(best.values >= 0.5)
-    starts = starts[first_rows(starts[:, 0], max_starts)]
+    starts = starts[first_rows(starts[:, 0], MOST_STARTS)]
     same = starts[:, None, 0] == starts[None, :, 0]
     a, b = torch.nonzero(same, as_tuple=True)
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)

@@ -17,7 +17,7 @@ from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOut
 from tripleaudit.extractors.batches import Shape, sentences_of, stack_triples
 from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
 from tripleaudit.extractors.declared.prgc_settings import PRGCSettings
-from tripleaudit.extractors.decoding import Found, nearest_tail
+from tripleaudit.extractors.decoding import CANDIDATES, Found, nearest_tail
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import at_once, on_device
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
@@ -210,7 +210,7 @@ def decode(
         tag_logits: instances [n, 2] (sentence, relation) -> subject and object logits [n, L, 3].
         pair_logits: cells [n, 3] (sentence, subject head, object head) -> [n].
         content: [B, L] bool.
-        config: thresholds, fallback and limits.
+        config: thresholds and fallback.
         width: numbers that ``pair_logits`` holds for each cell.
 
     Returns:
@@ -221,7 +221,7 @@ def decode(
     if config.fallback:
         best = F.one_hot(relation_scores.argmax(dim=1), relation_scores.shape[1]).bool()
         wanted |= best & ~wanted.any(dim=1, keepdim=True)
-    instances = torch.nonzero(wanted & (wanted.cumsum(dim=1) <= config.max_candidates))  # [n, 2]
+    instances = torch.nonzero(wanted & (wanted.cumsum(dim=1) <= CANDIDATES))  # [n, 2]
     found, length, device = Found(content.device), content.shape[1], on_device(content)
     for part in instances.split(at_once(content.device, length**2, CELLS_AT_ONCE)):
         sentence, relation = part.unbind(1)

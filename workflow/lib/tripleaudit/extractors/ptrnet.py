@@ -265,32 +265,8 @@ class PtrNet(Extractor):
         """Turn rows of words into rows of tokens, without those that relate a text to itself."""
         rows = token_rows(rows, word_first, word_last)
         unknown = self.tokenizer.unk_token_id if self.tokenizer is not None else None
-        kept = ~same_text(rows, input_ids, unknown) | (not self.config.skip_equal)
+        kept = ~same_text(rows, input_ids, unknown)
         return rows[kept], score[kept].clamp(min=torch.finfo(score.dtype).tiny, max=1.0)
-
-
-def plain_step(
-    model: PtrNet, words: Tensor, hidden: Tensor, cell: Tensor, written: Tensor
-) -> tuple[Tensor, Tensor, list[Tensor], Tensor, Tensor]:
-    """One step as the paper writes it, without dropout, for one sentence.
-
-    Args:
-        words: [W, D]; ``hidden`` and ``cell`` [D], the decoder's state; ``written`` [9 D], the sum of what was written.
-
-    Returns:
-        the new state, pointer logits (4 of [W]), argument vectors [8 D] and relation logits [R + 2].
-    """
-    contexts, queries = [], (model.state_attention(hidden), model.written_attention(model.query(written)))
-    for query, keys, scores in zip(queries, model.attention_keys.weight.chunk(2), model.attention_scores, strict=True):
-        contexts.append(((query + F.linear(words, keys)).tanh() @ scores).softmax(0) @ words)
-    hidden, cell = (each[0] for each in model.cell(torch.cat([written, *contexts])[None], (hidden[None], cell[None])))
-    inputs = torch.cat([words, hidden.expand(len(words), -1)], dim=1)
-    subject, _ = model.subject_lstm(inputs)
-    object_, _ = model.object_lstm(torch.cat([inputs, subject], dim=1))
-    pointers = [*model.subject_pointers(subject).T, *model.object_pointers(object_).T]
-    s1, s2, o1, o2 = (each.softmax(0) for each in pointers)
-    arguments = torch.cat([s2 @ subject, s1 @ subject, o2 @ object_, o1 @ object_])  # ends weigh first
-    return hidden, cell, pointers, arguments, model.relation_out(torch.cat([hidden, arguments]))
 
 
 def masked(logits: Tensor, mask: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import Shape, flat_spans, sentences_of, span_mean, stack_triples
 from tripleaudit.extractors.declared.tdeer_settings import TDEERSettings
-from tripleaudit.extractors.decoding import Found, first_rows, nearest_tail
+from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, raise_precision, read_gold, write_gold
 
@@ -166,7 +166,6 @@ class TDEER(Extractor):
             self.relation(hidden[:, 0]),
             objects,
             content_mask.bool(),
-            self.config.max_candidates,
             at_once(hidden.device, hidden[0].numel(), CELLS_AT_ONCE),
         )
 
@@ -218,7 +217,6 @@ def decode(
     relation_logits: Tensor,
     object_logits: Callable[[Tensor], Tensor],
     content: Tensor,
-    candidates: int = 100,
     instances_at_once: int = 1024,
 ) -> tuple[Tensor, Tensor]:
     """Thresholds 0.5; an entity head takes the nearest tail of its type; an object head must head an object.
@@ -228,7 +226,6 @@ def decode(
         relation_logits: [B, R].
         object_logits: instances [n, 4] (sentence, subject start, subject end, relation) -> [n, L].
         content: [B, L] bool.
-        candidates: the most instances of a sentence.
         instances_at_once: for ``object_logits``.
 
     Returns:
@@ -244,7 +241,7 @@ def decode(
     row, start = torch.nonzero(entity[sentence][..., 0], as_tuple=True)
     sentence, relation = sentence[row], relation[row]
     instances = torch.stack([sentence, start, ends[sentence, start, 0], relation], dim=1)
-    instances = instances[first_rows(instances[:, 0], candidates)]
+    instances = instances[first_rows(instances[:, 0], CANDIDATES)]
     found = Found(content.device)
     for at in range(0, len(instances), instances_at_once):
         chunk = instances[at : at + instances_at_once]

@@ -105,18 +105,6 @@ class TPLinker(Extractor):
         return decode(self.table(hidden, content_mask).cells(), len(self.config.relations), hidden.shape[1])
 
 
-def plain_logits(model: TPLinker, hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """The model as the paper writes it: entity logits [B, L, L, 2] and link logits [B, L, L, 3, 2, R] of all pairs.
-
-    Args:
-        hidden: [B, L, H].
-    """
-    size = hidden.shape[1]
-    joined = torch.cat([hidden[:, :, None].expand(-1, -1, size, -1), hidden[:, None].expand(-1, size, -1, -1)], dim=-1)
-    pairs = torch.tanh(model.pair(joined))  # [B, L, L, H]
-    return model.entity(pairs), model.links(pairs).unflatten(-1, (3, 2, -1))
-
-
 def features(left: Tensor, right: Tensor) -> Tensor:
     """Pair features ``tanh(W[h_i; h_j] + b)`` of the two parts of the sum."""
     return torch.tanh(left + right)

@@ -174,16 +174,6 @@ class UniRel(Extractor):
         return decode(raise_precision(scores), content_mask.bool(), self.config.threshold)
 
 
-def plain_scores(model: UniRel, states: Tensor) -> Tensor:
-    """The maps as the paper writes them, head by head: logits [B, 3, L + R, L + R] from states [B, L + R, H]."""
-    query, key = (
-        layer(states).unflatten(-1, (3 * model.heads, model.head_size)).transpose(1, 2)
-        for layer in (model.query, model.key)
-    )  # [B, 3 * heads, L + R, size]
-    scores = query @ key.transpose(-1, -2) / model.head_size**0.5
-    return model.maps(scores.unflatten(1, (3, model.heads)).mean(dim=2))
-
-
 def _reordered(states: Tensor, order: Tensor) -> Tensor:
     """Put states [B, T, H] into an order [B, T] of their own in every sentence."""
     first = torch.arange(len(order), device=order.device)[:, None] * order.shape[1]

@@ -9,29 +9,26 @@ sentence id).
 What the paper leaves open is settled so: one noise word per distinct entity string of a sentence, put at all of its
 occurrences; for ``l = 1`` the length 0 counts as 1; lengths for which the split has fewer than ``WELL_FILLED`` words
 are composed of several words; a noise word never equals the entity, another noise word, or anything that already
-stands in the sentence, and a sentence for which 25 draws in a row fail at that passes unchanged; so do sentences with
-overlapping entities unless ``nested`` is ``wordwise``.
+stands in the sentence, and a sentence for which 25 draws in a row fail at that passes unchanged, as do sentences with
+overlapping entities.
 """
 
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated
 
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Section, Share, among
+from tripleaudit.fields import Section, Share
 from tripleaudit.protocols.substitution import Offsets, entity_positions, substitute
 from tripleaudit.randomness import generator
 
 WELL_FILLED = 50  # words of one length from which a single word is drawn; below, words are composed
-TRIES = 25  # redraws of a sentence, and of a word of pieces, before it is left as it is
-_WORD = re.compile(r"\S+")
+TRIES = 25  # redraws of a sentence before it is left as it is
 
 
 class NoiseSettings(Section):
@@ -42,11 +39,6 @@ class NoiseSettings(Section):
     keep_length: Share = 0.4
     """p_len, probability of an unchanged number of tokens (paper: 0.4); the rest is shared equally by one token fewer
     and one token more."""
-    vocabulary: Annotated[str, among(("words", "pieces"))] = "words"
-    """words draws words of the training split, pieces strings together random word pieces."""
-    nested: Annotated[str, among(("skip", "wordwise"))] = "skip"
-    """skip leaves sentences with overlapping entities as they are, wordwise gives every word inside their entities a
-    noise word of its own, so that inner entities stay parts of outer ones."""
 
 
 class WordPool:
@@ -100,11 +92,10 @@ class EntityNoising:
         token_counts: number of tokens of each of the given strings under the encoder's tokenizer.
         settings: probabilities and switches.
         seed: the run's seed.
-        pieces: word-initial and continuation pieces of the tokenizer, for ``vocabulary = "pieces"``.
 
     Attributes:
-        counts: ``nested`` (sentences that will never be noised, or only wordwise), and what happened so far in this
-            process: ``noised``, ``unchanged_nested``, ``given_up``.
+        counts: ``nested`` (sentences that will never be noised), and what happened so far in this process: ``noised``,
+            ``unchanged_nested``, ``given_up``.
     """
 
     def __init__(
@@ -113,11 +104,8 @@ class EntityNoising:
         token_counts: Callable[[Sequence[str]], list[int]],
         settings: NoiseSettings,
         seed: int,
-        pieces: tuple[Sequence[str], Sequence[str]] | None = None,
     ):
-        self.settings, self.seed, self.token_counts, self.pieces = settings, seed, token_counts, pieces
-        if settings.vocabulary == "pieces" and pieces is None:
-            raise UserError("noising setting 'vocabulary' is 'pieces', but this tokenizer's word pieces are not known")
+        self.settings, self.seed, self.token_counts = settings, seed, token_counts
         words = sorted({word for sentence in sentences for word in sentence.text.split()})
         buckets: dict[int, list[str]] = {}
         for word, count in zip(words, token_counts(words), strict=True):
@@ -128,10 +116,8 @@ class EntityNoising:
         self.counts = Counter(nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences))
 
     @property
-    def words(self) -> list[str] | None:
-        """The words that noise is made of; None where any of the tokenizer's pieces may come."""
-        if self.settings.vocabulary == "pieces":
-            return None
+    def words(self) -> list[str]:
+        """The words that noise is made of."""
         return [word for bucket in self.pool.buckets.values() for word in bucket]
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
@@ -149,13 +135,8 @@ class EntityNoising:
         if not positions:
             return None
         if _overlapping(positions.values()):
-            if self.settings.nested == "skip":
-                self.counts["unchanged_nested"] += 1
-                return None
-            positions = _word_positions(sentence.text, positions)
-            if positions is None:
-                self.counts["given_up"] += 1
-                return None
+            self.counts["unchanged_nested"] += 1
+            return None
         for _ in range(TRIES):
             fresh = self._draw_all(list(positions), rng)
             result = fresh and _substituted(sentence, positions, fresh)
@@ -172,25 +153,11 @@ class EntityNoising:
             length = self._length(entity)
             keep = self.settings.keep_length
             length = max(1, length + int(rng.choice([0, -1, 1], p=[keep, (1 - keep) / 2, (1 - keep) / 2])))
-            if self.settings.vocabulary == "pieces":
-                word = self._draw_pieces(length, rng)
-            else:
-                word = self.pool.draw(length, len(entity.split()), rng)
+            word = self.pool.draw(length, len(entity.split()), rng)
             if word is None or word == entity or word in fresh.values():
                 return None
             fresh[entity] = word
         return fresh
-
-    def _draw_pieces(self, length: int, rng: np.random.Generator) -> str | None:
-        """String together one word-initial and ``length - 1`` continuation pieces that tokenise as such."""
-        initial, continuation = self.pieces or ((), ())
-        for _ in range(TRIES):
-            parts = [initial[int(rng.integers(len(initial)))]]
-            parts += [continuation[int(rng.integers(len(continuation)))] for _ in range(length - 1)]
-            word = "".join(parts)
-            if self._length(word) == length:
-                return word
-        return None
 
     def _length(self, text: str) -> int:
         if text not in self._lengths:
@@ -206,22 +173,6 @@ def _in_order(positions: Mapping[str, Iterable[Offsets]]) -> dict[str, list[Offs
 def _overlapping(positions: Iterable[Iterable[Offsets]]) -> bool:
     spans = sorted(span for found in positions for span in found)
     return any(left[1] > right[0] for left, right in itertools.pairwise(spans))
-
-
-def _word_positions(text: str, positions: dict[str, list[Offsets]]) -> dict[str, list[Offsets]] | None:
-    """Return the positions of every word that stands inside an entity; None if an entity does not consist of words."""
-    words = {match.span(): match.group() for match in _WORD.finditer(text)}
-    starts, ends = map(set, zip(*words, strict=True))
-    inside = set[str]()
-    for start, end in itertools.chain.from_iterable(positions.values()):
-        if start not in starts or end not in ends:
-            return None
-        inside.update(word for (a, b), word in words.items() if start <= a and b <= end)
-    result: dict[str, list[Offsets]] = {}
-    for position, word in words.items():
-        if word in inside:
-            result.setdefault(word, []).append(position)
-    return result
 
 
 def _substituted(sentence: Sentence, positions: dict[str, list[Offsets]], fresh: dict[str, str]) -> Sentence | None:

@@ -149,6 +149,4 @@ def _against(model: Extractor, dataset: TrainingSentences, settings: TrainingSet
         return f"{type(table).__name__} is more than a table"
     if sum(each is table.weight for _, each in model.named_parameters(remove_duplicate=False)) > 1:
         return "another layer shares its weights"
-    if dataset.noise is not None and dataset.noise.words is None:
-        return "Entity Noising may draw every piece of a word"
     return ""

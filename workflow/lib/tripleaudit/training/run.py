@@ -121,8 +121,7 @@ def train_to(
     model = extractor.from_encoder(encoder, relations, layers, **own)
     noise = None
     if noise_settings is not None:
-        pieces = model.aligner.pieces() if noise_settings.vocabulary == "pieces" else None
-        noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed, pieces)
+        noise = EntityNoising(train, model.aligner.token_counts, noise_settings, seed)
     dataset = TrainingSentences(train, model, noise)
     report_unknown_relations(valid, relations, "validation")
     rule = MATCHINGS[check_matching(settings.matching)]

@@ -1,7 +1,7 @@
 """What BiRTE declares."""
 
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.fields import Number, Rate
+from tripleaudit.fields import Rate
 
 
 class BiRTESettings(ExtractorSettings):
@@ -22,6 +22,3 @@ class BiRTESettings(ExtractorSettings):
 
     dropout: Rate = 0.1
     """On the three token representations and on the pooled sentence."""
-    max_candidates: Number = 100
-    """At most this many subjects, objects and pairs of a sentence are followed up when decoding, the first ones; far
-    beyond what a trained model finds."""

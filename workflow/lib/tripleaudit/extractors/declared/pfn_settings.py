@@ -32,6 +32,3 @@ class PFNSettings(ExtractorSettings):
     it; `token` is the last piece, for texts whose punctuation is not set off by blanks."""
     entities: Annotated[str, among(("full", "last_word"))] = "full"
     """`full` spans, or `last_word`, which trains and predicts the last word of each entity (PFN*)."""
-    max_starts: Number = 60
-    """At most this many entity starts of a sentence are followed up when decoding, the first ones; far beyond what a
-    trained model finds."""

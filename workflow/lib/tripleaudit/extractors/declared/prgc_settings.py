@@ -1,7 +1,7 @@
 """What PRGC declares."""
 
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.fields import Number, Rate, Share
+from tripleaudit.fields import Rate, Share
 
 
 class PRGCSettings(ExtractorSettings):
@@ -34,6 +34,3 @@ class PRGCSettings(ExtractorSettings):
     """Probability above which a pair of heads counts."""
     fallback: bool = True
     """Decode the likeliest relation where none is above the threshold, as the official code does."""
-    max_candidates: Number = 100
-    """At most this many relations of a sentence are followed up when decoding, the first ones; far beyond what a
-    trained model finds."""

@@ -32,8 +32,6 @@ class PtrNetSettings(ExtractorSettings):
     max_triples: Number = 10
     """Steps when decoding. In training, a sentence with more triples trains on the first of them in `order`, without
     the NONE that would follow (the official code drops such sentences)."""
-    skip_equal: bool = True
-    """Drop predictions whose subject and object are the same text, as the official code does."""
     order: Annotated[str, among(("text", "epoch"))] = "text"
     """`text` writes the triples of a sentence as their subjects, then their objects begin in the text, so that there is
     one right answer at each step; `epoch` shuffles them again in every epoch."""

@@ -1,7 +1,7 @@
 """What TDEER declares."""
 
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.fields import Count, NotNegative, Number
+from tripleaudit.fields import Count, NotNegative
 
 
 class TDEERSettings(ExtractorSettings):
@@ -25,6 +25,3 @@ class TDEERSettings(ExtractorSettings):
     """The most positive instances of a sentence and visit, a random choice; 0 for all."""
     translation_weight: NotNegative = 5.0
     """Weight of the object term."""
-    max_candidates: Number = 100
-    """At most this many (subject, relation) pairs of a sentence are followed up when decoding, the first ones; far
-    beyond what a trained model finds."""
