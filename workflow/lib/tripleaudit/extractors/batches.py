@@ -120,14 +120,7 @@ def _word_edges(word_ids: np.ndarray, count: int) -> dict[str, np.ndarray]:
 
 
 def stack_triples(rows: Sequence[np.ndarray]) -> Tensor:
-    """Put the sentence number before each triple row.
-
-    Args:
-        rows: B arrays [n_i, 5] of (subject start, subject end, relation, object start, object end).
-
-    Returns:
-        [n, 6] int64 (sentence, subject start, subject end, relation, object start, object end).
-    """
+    """Put the sentence's number before the gold rows [n_i, 5] of each; returns [n, 6] int64."""
     sentences = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
     stacked = np.concatenate([np.zeros((0, 5), dtype=np.int64), *rows])
     return torch.from_numpy(np.concatenate([sentences[:, None], stacked], axis=1))

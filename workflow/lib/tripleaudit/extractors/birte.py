@@ -32,8 +32,6 @@ Span = tuple[np.ndarray, np.ndarray]  # start, end of one span in each sentence
 
 
 class BiRTE(Extractor):
-    """The bidirectional extractor with a biaffine relation layer."""
-
     name = "birte"
     settings = BiRTESettings
     static = True
@@ -103,7 +101,6 @@ class BiRTE(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         a, b, e, pooled = self.represent(input_ids, attention_mask)
         subjects, objects = tagged(self.subject, a, pooled), tagged(self.object, b, pooled)
         present = targets["present"]
@@ -124,15 +121,9 @@ class BiRTE(Extractor):
         return ExtractorOutput.of(terms)
 
     def relation_logits(self, subjects: Tensor, objects: Tensor, pairs: Tensor | None = None) -> Tensor:
-        """Biaffine relation logits.
+        """Biaffine relation logits [m, R] of means of spans [n, H] and [m, H].
 
-        Args:
-            subjects: [n, H] means of spans.
-            objects: [m, H].
-            pairs: [m] which subject belongs to each object; None pairs them one to one (m = n).
-
-        Returns:
-            [m, R].
+        ``pairs`` [m] says which subject belongs to each object; None pairs them one to one (m = n).
         """
         left = augmented(subjects) @ self.biaffine.flatten(1)  # [n, R * (H + 1)]
         left = left.unflatten(1, self.biaffine.shape[1:])
@@ -183,17 +174,9 @@ def augmented(means: Tensor) -> Tensor:
 
 
 def given_logits(tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tensor, spans: Spans) -> Tensor:
-    """Start and end logits of all tokens, for each given span: the tagger on ``tokens * mean(span) + pooled``.
+    """Logits [n, L, 2] of all ``tokens`` for n spans, sentences rising: the tagger on ``tokens * mean(span) + pooled``.
 
-    Args:
-        tagger: Linear H -> 2.
-        given: [B, L, H], where the spans are read.
-        tokens: [B, L, H], what is tagged.
-        pooled: [B, H].
-        spans: n spans, sentences rising.
-
-    Returns:
-        [n, L, 2].
+    The spans are read in ``given`` [B, L, H]; tokens [B, L, H], pooled [B, H].
     """
     sentence = spans[0]
     if not len(sentence):
@@ -212,14 +195,7 @@ def draw_pairs(
 ) -> tuple[Span, Span, np.ndarray]:
     """Draw one gold subject per sentence and one of its objects, both uniformly over distinct spans.
 
-    Args:
-        triples: [n, 6], sentences rising.
-        draw_subject, draw_object: [B] uniforms in [0, 1).
-        batch: B.
-
-    Returns:
-        (start, end) [B] of the subjects and of the objects, 0 where the sentence has none; drawn [n] bool, the triples
-        of the drawn pairs.
+    As :func:`casrel.draw_subjects`; returns (start, end) [B] of subjects and of objects, and their triples [n] bool.
     """
     start, end, _, drawn = draw_subjects(triples, draw_subject, batch)
     object_start, object_end, _, own = draw_subjects(triples[drawn][:, SWAPPED], draw_object, batch)

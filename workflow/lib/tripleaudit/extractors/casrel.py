@@ -21,8 +21,6 @@ ROWS_AT_ONCE = 2**24  # cells of [subjects, L, R] decoded at a time: bounds memo
 
 
 class CasRel(Extractor):
-    """The cascade binary tagging extractor."""
-
     name = "casrel"
     settings = CasRelSettings
     static = True
@@ -68,7 +66,6 @@ class CasRel(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
         gold, valid = read_gold(targets), attention_mask * targets["present"][:, None]
         terms = {  # sums over the tags of a token, means over the tokens of the sentences that take part
@@ -78,15 +75,9 @@ class CasRel(Extractor):
         return ExtractorOutput.of(terms)
 
     def object_logits(self, hidden: Tensor, spans: Tensor, sentence: Tensor | None = None) -> Tensor:
-        """Object head and tail logits for one subject per row.
+        """Object head and tail logits [N, L, 2, R] of hidden [B, L, H] for one subject, a flat span [N, 2], per row.
 
-        Args:
-            hidden: [B, L, H].
-            spans: [N, 2] flat subject spans.
-            sentence: [N] sentence of each row; None means row b belongs to sentence b (N = B).
-
-        Returns:
-            [N, L, 2, R]; index 0 of dimension 2 is heads, 1 is tails.
+        ``sentence`` [N] is that of each row; None means row b belongs to sentence b (N = B).
         """
         base = self.object(hidden)  # [B, L, 2 R]
         if sentence is not None:

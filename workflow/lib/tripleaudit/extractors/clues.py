@@ -18,11 +18,6 @@ _WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 def clues(classifier: Extractor, texts: Sequence[str], batch_size: int = 32) -> dict[str, str]:
     """Find the clue words of at most :data:`MOST` texts, spread evenly over all.
 
-    Args:
-        classifier: a zero-cardinality classifier.
-        texts: sentences.
-        batch_size: sentences at a time.
-
     Returns:
         text -> the word whose masking lowers the log odds of a sentence that is let through most, or raises that of
         another most; ``""`` where no word does. Of equal words of a sentence one is masked at a time.

@@ -79,16 +79,9 @@ def _blocks(x: Tensor, y: Tensor, dropout: float, seed: int):
 
 
 def correspondence(rows: Tensor, columns: Tensor, layer: nn.Linear, dropout: float, seed: int | None = None) -> Tensor:
-    """Logits of all pairs of heads.
+    """Logits [B, L, L] of all pairs of heads (row: subject, column: object), from :meth:`prgc.PRGC.pair_parts`.
 
-    Args:
-        rows, columns: [B, L, H] from :meth:`prgc.PRGC.pair_parts`.
-        layer: Linear H -> 1.
-        dropout: share of hidden units dropped, 0 for none.
-        seed: of dropout; drawn from PyTorch's generator if None.
-
-    Returns:
-        [B, L, L]; row: subject head, column: object head.
+    ``seed`` is that of dropout, drawn from PyTorch's generator if None.
     """
     parts = rows, columns, layer.weight[0].to(rows.dtype)
     if on_device(rows):

@@ -9,11 +9,7 @@ CANDIDATES = 100  # that are followed up
 
 
 class Found:
-    """The triples that a decoder finds, one part after the other.
-
-    Args:
-        device: where they are.
-    """
+    """The triples that a decoder finds on a device, one part after the other."""
 
     def __init__(self, device: torch.device):
         self.rows = [torch.zeros(0, 6, dtype=torch.long, device=device)]
@@ -38,14 +34,7 @@ class Found:
 
 
 def nearest_tail(tails: Tensor, dim: int = -1) -> Tensor:
-    """Return, for each position, the first position at or after it that is a tail, or L where there is none.
-
-    Args:
-        tails: bool, any shape, positions along ``dim`` (length L).
-
-    Returns:
-        int64 of the same shape.
-    """
+    """For each position along ``dim`` the first one at or after it that is a tail, L where there is none; int64."""
     length = tails.shape[dim]
     shape = [1] * tails.dim()
     shape[dim] = length
@@ -73,28 +62,12 @@ def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tu
 
 
 def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Pair all rows that belong to the same sentence.
-
-    Args:
-        left: [n] int64, sentence of each left row.
-        right: [m] int64, sentence of each right row.
-
-    Returns:
-        i, j: indices into ``left`` and ``right`` of all pairs with ``left[i] == right[j]``, in row-major order.
-    """
+    """Indices of all pairs of rows, of ``left`` [n] and ``right`` [m], that belong to the same sentence; row by row."""
     return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)
 
 
 def first_rows(groups: Tensor, limit: int) -> Tensor:
-    """Mark the first ``limit`` rows of each group: what keeps the decoding of an untrained model small.
-
-    Args:
-        groups: [n] int64, rising: the group (sentence) of each row.
-        limit: at least 1.
-
-    Returns:
-        [n] bool.
-    """
+    """Mark [n] the first ``limit`` rows of each group (sentence); ``groups`` [n] rises."""
     return ranks(groups) < limit
 
 

@@ -27,14 +27,7 @@ def raise_precision(tensor: Tensor) -> Tensor:
 
 
 def last_written(cells: Tensor) -> Tensor:
-    """Mark, for each distinct cell number, the last row that names it.
-
-    Args:
-        cells: [n] int64, flat cell numbers in writing order.
-
-    Returns:
-        [n] bool with exactly one True per distinct number, found by sorting on the device.
-    """
+    """Mark [n], for each distinct one of the cell numbers [n], the last row that names it; by sorting, on a device."""
     order = torch.argsort(cells, stable=True)
     ordered = cells[order]
     last = torch.ones_like(ordered, dtype=torch.bool)
@@ -79,8 +72,7 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
     """Mean binary cross-entropy over the cells of a mask, summed over what dimensions logits have beyond it.
 
     Args:
-        logits: any shape; one logit per cell.
-        gold: the positive ones.
+        gold: the positive cells.
         mask: the first dimensions of ``logits``, or all: weights of cells, 0 leaves one out.
         over: further number that the sum is divided by, such as that of the dimensions beyond, for their mean.
     """
@@ -92,11 +84,7 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
 def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
     """Sum of binary cross-entropies over the cells of a mask, for gold cells that only the model can number.
 
-    Args:
-        logits: any shape.
-        cells: [n] int64, flat numbers of the positive cells; repeats count once.
-        mask: weights that broadcast to ``logits``.
-        valid: [n] bool, rows of ``cells`` that are no padding; all if None.
+    As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if None.
     """
     if not on_device(logits):
         return binary_cells(logits, cells if valid is None else cells[valid], mask)
@@ -108,17 +96,12 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
 
 
 def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last: Tensor | None = None) -> Tensor:
-    """Sum of binary cross-entropies over all cells (logit form).
+    """Sum of binary cross-entropies over all cells of logits of any shape.
 
     Args:
-        logits: any shape; one logit per cell.
         cells: [n] int64, flat numbers of the positive cells; repeats count once.
         mask: weights that broadcast to ``logits`` (0 leaves a cell out), or None for all cells.
-        last: [n] bool, rows of ``cells`` that count (:func:`last_written`), where they are
-            known.
-
-    Returns:
-        scalar.
+        last: [n] bool, rows of ``cells`` that count (:func:`last_written`), where they are known.
     """
     logits = raise_precision(logits)
     last = last_written(cells) if last is None else last

@@ -27,16 +27,12 @@ def features(left: Tensor, right: Tensor) -> Tensor:
 def table_maxima(
     subject: Tensor, object_: Tensor, table: nn.Linear, valid: Tensor, pooled: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i.
+    """Maxima of the table ``T_ij = W ELU(S_i * O_j) + b`` over j and over i, [B, L, C] each.
 
     Args:
         subject, object_: [B, L, H].
-        table: ``W`` [C, H] and ``b`` [C].
         valid: [B, L] bool, the positions that get maxima; 0 elsewhere.
         pooled: [B, L] bool, those over which maxima run, among the valid ones; 0 in sentences without any.
-
-    Returns:
-        row maxima [B, L, C] (over j) and column maxima [B, L, C] (over i).
     """
     weight, bias = table.weight.to(subject.dtype), table.bias
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, table.weight))

@@ -141,8 +141,7 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 def _at_or_after(numbers: Tensor, positions: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
     """For each wanted number [b] the first of ``positions`` [m] (``numbers[positions]`` rises) that is as great.
 
-    Returns:
-        the position [b], and whether there is one [b] bool.
+    Returns the position [b], and whether there is one [b].
     """
     at = torch.searchsorted(numbers[positions], wanted)  # [b]
     return positions[at.clamp(max=len(positions) - 1)], at < len(positions)

@@ -24,8 +24,6 @@ PAIRS_AT_ONCE = 2**14  # pairs of starts scored at a time when decoding: bounds 
 
 
 class PFN(Extractor):
-    """The partition filter network."""
-
     name = "pfn"
     settings = PFNSettings
     static = True
@@ -144,15 +142,10 @@ class PFN(Extractor):
 
 
 def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of the partition filter (Yan et al. 2021, equations 2 to 8).
+    """One step of the partition filter (Yan et al. 2021, equations 2 to 8), from the previous cell [B, d].
 
-    Args:
-        gates: [B, 5 d]: candidate, entity and relation gate of the previous cell, entity and relation gate of the
-            candidate.
-        cell: [B, d], the previous cell.
-
-    Returns:
-        relation, entity and shared partitions, [B, d] each; the shared one is part of the others.
+    ``gates`` [B, 5 d]: candidate, entity and relation gate of the previous cell, both gates of the candidate.
+    Returns relation, entity and shared partitions, [B, d] each; the shared one is part of the others.
     """
     candidate, *others = gates.chunk(5, dim=-1)
     steps = torch.stack(others).softmax(dim=-1, dtype=raise_precision(gates).dtype).cumsum(dim=-1).to(gates.dtype)

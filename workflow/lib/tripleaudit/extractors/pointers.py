@@ -51,13 +51,9 @@ class WholeLSTM(NamedTuple):
 
 
 def prepare(lstm: nn.LSTM, vectors: Tensor, mask: Tensor, back: Tensor) -> SplitLSTM | WholeLSTM:
-    """Prepare a pointer LSTM for all steps.
+    """Prepare a pointer LSTM for all steps, over ``[words; hidden]`` or ``[words; hidden; before]``.
 
-    Args:
-        lstm: two-way, over ``[words; hidden]`` or ``[words; hidden; before]``.
-        vectors: [W, B, D].
-        mask: [W, B], where there is a word.
-        back: [W, B], the position that each position has in the reversed sentence.
+    ``vectors`` [W, B, D]; ``mask`` [W, B], where there is a word; ``back`` as in :class:`ptrnet.Words`.
     """
     return whole_lstm(lstm, mask, vectors.dtype) if on_device(vectors) else split_lstm(lstm, vectors, back)
 

@@ -62,11 +62,7 @@ def prepared(
 ) -> Iterator[Prepared]:
     """Yield batches of distinct texts, and log progress of long runs.
 
-    Args:
-        model: in evaluation mode.
-        texts: distinct ones.
-        alignments: of all texts, where they are known already. Else texts that were cut are warned of.
-        batch_size: sentences at a time on a CPU.
+    ``alignments`` are those of all texts, where they are known already; else texts that were cut are warned of.
     """
     if on_device(model.device):
         batches = ahead(_large(model, texts, alignments))

@@ -27,8 +27,6 @@ PAIRS_AT_ONCE = 2**14  # of heads, scored together on a CPU
 
 
 class PRGC(Extractor):
-    """The extractor with potential relations and global correspondence."""
-
     name = "prgc"
     settings = PRGCSettings
     static = True
@@ -165,16 +163,10 @@ class PRGC(Extractor):
 def tag_labels(
     triples: np.ndarray, positions: tuple[int, int], instances: Sequence[tuple[int, int]], length: int
 ) -> np.ndarray:
-    """Tags of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
+    """Tags [m, L] of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
 
-    Args:
-        triples: [n, 6]; those whose (sentence, relation) is no instance are left out.
-        positions: columns of the role's start and end.
-        instances: m of (sentence, relation).
-        length: L.
-
-    Returns:
-        [m, L] int64.
+    Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions`` are the columns of the
+    role's start and end.
     """
     labels = np.full((len(instances), length), OUTSIDE, dtype=np.int64)
     number = {instance: row for row, instance in enumerate(instances)}
@@ -244,11 +236,7 @@ def decode(
 
 
 def _chunks(logits: Tensor, content: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Chunks of subjects and objects.
-
-    Args:
-        logits: [2, n, L, 3], of both roles.
-        content: [n, L] bool.
+    """Chunks of subjects and objects, from logits [2, n, L, 3] and the tokens of the text [n, L].
 
     Returns:
         where chunks start [2, n, L], where each ends [2, n, L], and sums [2, n, L + 1] of log-probabilities before l.

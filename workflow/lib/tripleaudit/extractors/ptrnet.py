@@ -65,8 +65,6 @@ class State(NamedTuple):
 
 
 class PtrNet(Extractor):
-    """The pointer network decoder."""
-
     name = "ptrnet"
     settings = PtrNetSettings
     static = True

@@ -77,10 +77,7 @@ def resolve(name: str) -> tuple[type, dict[str, Any]]:
     """Return the class behind a name of a study and the fields of its configuration that the name implies.
 
     ``zcc-mcml`` is the zero-cardinality classifier with one of its heads, ``pfn-star`` is PFN on the last word of each
-    entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out of training.
-
-    Raises:
-        UserError: the name is unknown.
+    entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out of training. Unknown names are errors.
     """
     return extractor_class(name), dict(_spec_of(name).fields)
 
@@ -145,9 +142,6 @@ def saved_extractor_name(folder: str | Path) -> str:
 
 def load_extractor(folder: str | Path):
     """Load a trained extractor of any kind, with its tokenizer.
-
-    Args:
-        folder: what ``save_pretrained`` or training wrote.
 
     Raises:
         UserError: the folder holds no extractor, or an unknown one.

@@ -72,14 +72,7 @@ def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size
 def with_types(
     model: "Extractor", triples: Sequence[Triple], alignment: Alignment, states: Tensor
 ) -> tuple[Triple, ...]:
-    """Return the triples of a sentence with the types of their entities, as a model that learnt types sees them.
-
-    Args:
-        model: knows the types.
-        triples: of one sentence.
-        alignment: of the sentence.
-        states: [L, H] that the encoder gave it.
-    """
+    """Return a sentence's triples with the types of their entities, by the states [L, H] that the encoder gave it."""
     positions = dict.fromkeys((span.start, span.end) for t in triples for span in (t.subject, t.object))
     fitting = _fitting(alignment, positions)
     if not fitting:

@@ -81,13 +81,7 @@ class Table:
 
 
 def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:
-    """Write down the gold cells of a training batch, in the data loader.
-
-    Args:
-        cells: positive cells in writing order; the last written class of a cell holds.
-        shape: of the batch.
-        columns: G.
-        upper: as in :class:`Table`.
+    """Write down the gold cells of a training batch, in the data loader; the last written class of a cell holds.
 
     Returns:
         [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the pair in the batch.

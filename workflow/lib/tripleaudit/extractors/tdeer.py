@@ -24,8 +24,6 @@ CELLS_AT_ONCE = 2**24  # numbers of [instances, L, H] held at a time in predicti
 
 
 class TDEER(Extractor):
-    """The translating decoding extractor."""
-
     name = "tdeer"
     settings = TDEERSettings
     static = True
@@ -105,7 +103,6 @@ class TDEER(Extractor):
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
-        """See :meth:`Extractor.forward` and :meth:`collate_targets`."""
         hidden = self.encode(input_ids, attention_mask)
         heads, tails, relation = self.heads(hidden), self.tails(hidden), self.relation(hidden[:, 0])
         gold, weights = read_gold(targets), targets["weights"]
@@ -129,17 +126,9 @@ class TDEER(Extractor):
         relation: Tensor,
         base: Tensor | None = None,
     ) -> Tensor:
-        """Object-head logits of n instances.
+        """Object-head logits [n, L] of n instances: sentence and relation [n], flat subject spans [n, 2].
 
-        Args:
-            hidden: [B, L, H].
-            mask: [B, L]; padding is no key.
-            sentence, relation: [n].
-            subjects: [n, 2] flat spans.
-            base: ``self.attention(hidden)`` where it is known.
-
-        Returns:
-            [n, L] float.
+        ``mask`` [B, L]: padding is no key. ``base`` is ``self.attention(hidden)`` where it is known.
         """
         base = self.attention(hidden) if base is None else base
         subject = span_mean(hidden, subjects)  # [n, H]

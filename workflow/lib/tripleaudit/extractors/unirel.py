@@ -49,8 +49,6 @@ class Maps(nn.Module):
 
 
 class UniRel(Extractor):
-    """The extractor with unified representation and interaction."""
-
     name = "unirel"
     settings = UniRelSettings
     static = True
@@ -89,7 +87,6 @@ class UniRel(Extractor):
         self._subwords = self._read()
 
     def take(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        """See :meth:`Extractor.take`."""
         super().take(tokenizer)
         self._subwords = self._read()
 

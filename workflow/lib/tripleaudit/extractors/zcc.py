@@ -26,8 +26,6 @@ from tripleaudit.scoring.gate import THRESHOLD
 
 
 class ZCC(Extractor):
-    """The zero-cardinality classifier."""
-
     name = "zcc"
     kind = "classifier"
     static = True
@@ -82,10 +80,7 @@ class ZCC(Extractor):
     ) -> list[float]:
         """Return for each text the score in [0, 1] that it has triples; equal texts are read once.
 
-        Args:
-            texts: sentences.
-            batch_size: sentences at a time.
-            alignments: what ``self.aligner.align`` made of the texts, where it is known already.
+        ``alignments`` is what ``self.aligner.align`` made of the texts, where it is known already.
         """
         scores = self._scores(list(dict.fromkeys(texts)), alignments, batch_size)
         return [scores[text] for text in texts]

@@ -5,8 +5,6 @@ from tripleaudit.fields import Rate
 
 
 class BiRTESettings(ExtractorSettings):
-    """Settings of BiRTE."""
-
     sparse_outputs = {"subject": 1, "object": 1, "object_given_subject": 1, "subject_given_object": 1}
     training_defaults = {
         "optimizer": "adamw",

@@ -4,8 +4,6 @@ from tripleaudit.extractors.declared import ExtractorSettings
 
 
 class CasRelSettings(ExtractorSettings):
-    """Settings of CasRel."""
-
     sparse_outputs = {"subject": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",

@@ -5,8 +5,6 @@ from tripleaudit.fields import Number, Rate
 
 
 class GRTESettings(ExtractorSettings):
-    """Settings of GRTE."""
-
     sparse_outputs = {"table": 8}
     training_defaults = {
         "optimizer": "adamw",

@@ -8,8 +8,6 @@ from tripleaudit.fields import Rate, among
 
 
 class OneRelSettings(ExtractorSettings):
-    """Settings of OneRel."""
-
     sparse_outputs = {"tags": 4}
     training_defaults = {
         "optimizer": "adam",

@@ -7,8 +7,6 @@ from tripleaudit.fields import Number, Rate, among
 
 
 class PFNSettings(ExtractorSettings):
-    """Settings of PFN."""
-
     sparse_outputs = {"entity_out": 1, "relation_out": 1}
     training_defaults = {
         "optimizer": "adam",

@@ -5,8 +5,6 @@ from tripleaudit.fields import Rate, Share
 
 
 class PRGCSettings(ExtractorSettings):
-    """Settings of PRGC."""
-
     sparse_outputs = {"pair": 1, "subject": 3, "object": 3}
     training_defaults = {
         "optimizer": "adamw",

@@ -7,8 +7,6 @@ from tripleaudit.fields import Number, Rate, among
 
 
 class PtrNetSettings(ExtractorSettings):
-    """Settings of PtrNet."""
-
     training_defaults = {
         "optimizer": "adam",
         "encoder_learning_rate": 2e-5,

@@ -5,8 +5,6 @@ from tripleaudit.fields import Count, NotNegative
 
 
 class TDEERSettings(ExtractorSettings):
-    """Settings of TDEER."""
-
     sparse_outputs = {"heads": 1, "tails": 1, "object": 1}
     training_defaults = {
         "optimizer": "adam",

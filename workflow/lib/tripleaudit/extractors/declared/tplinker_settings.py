@@ -8,8 +8,6 @@ from tripleaudit.fields import Count, among
 
 
 class TPLinkerSettings(ExtractorSettings):
-    """Settings of TPLinker."""
-
     sparse_outputs = {"entity": 2, "links": 3}
     training_defaults = {
         "optimizer": "adam",

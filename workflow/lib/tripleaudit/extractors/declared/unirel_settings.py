@@ -8,8 +8,6 @@ from tripleaudit.extractors.declared import ExtractorSettings
 
 
 class UniRelSettings(ExtractorSettings):
-    """Settings of UniRel."""
-
     sparse_outputs = {"maps": 1}
     training_defaults = {
         "encoder_learning_rate": 3e-5,

@@ -7,8 +7,6 @@ from tripleaudit.fields import Rate, among
 
 
 class ZCCSettings(ExtractorSettings):
-    """Settings of ZCC, the zero-cardinality classifier."""
-
     training_defaults = {
         "optimizer": "adamw",
         "encoder_learning_rate": 2e-5,
