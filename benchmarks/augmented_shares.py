@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus
@@ -37,7 +37,7 @@ def main() -> int:
         masked_lm = args.masked_lm
         if masked_lm is None:
             masked_lm = folder
-            train_masked_lm(args.encoder, splits.train, folder, MaskedLm(steps=150, layers=2))
+            train_masked_lm(args.encoder, splits.train, folder, steps=150, layers=2)
         new, report = build_protocol(
             "augmented",
             splits,

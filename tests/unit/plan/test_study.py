@@ -255,10 +255,10 @@ def test_a_plot_takes_the_matching_rule_of_the_table_that_it_draws():
 
 def test_the_masked_model_of_an_augmented_set_has_one_default_of_steps():
     from tripleaudit.plan.protocol_section import Augmented
-    from tripleaudit.protocols.augmented.train_mlm import MaskedLm
+    from tripleaudit.protocols.augmented.train_mlm import STEPS
 
     parsed = build_parser().parse_args(["train-mlm", "--encoder", "e", "--train", "t", "--out", "o"])
-    assert Augmented().mlm_steps == MaskedLm().steps == parsed.steps
+    assert Augmented().mlm_steps == STEPS == parsed.steps
 
 
 def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys_them():

@@ -8,7 +8,7 @@ from support.augmented_files import published_outcomes
 from support.webnlg import read_triple_list
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
 from tripleaudit.protocols.augmented.replaced import augment, wants_seen
-from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples
@@ -24,7 +24,7 @@ def webnlg(real_data):
 @pytest.fixture(scope="module")
 def model(webnlg, minilm, tmp_path_factory):
     folder = tmp_path_factory.mktemp("mlm")
-    train_masked_lm(minilm, webnlg.train[:400], folder, MaskedLm(steps=3, layers=1))
+    train_masked_lm(minilm, webnlg.train[:400], folder, steps=3, layers=1)
     return folder
 
 

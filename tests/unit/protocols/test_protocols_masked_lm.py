@@ -9,7 +9,7 @@ from support.webnlg import sentence
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented import train_mlm
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, _whole_words
-from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 from tripleaudit.protocols.augmented.vectors import derive_vectors
 
 torch = pytest.importorskip("torch")
@@ -25,7 +25,7 @@ def trained(tiny_encoder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train_mlm, "RATE", 0.02)
         patch.setattr(train_mlm, "ENCODER_RATE", 0.01)
-        return folder, train_masked_lm(tiny_encoder, TRAIN, folder, MaskedLm(steps=60, batch_size=6))
+        return folder, train_masked_lm(tiny_encoder, TRAIN, folder, steps=60, batch_size=6)
 
 
 def test_training_learns_the_text_and_saves_safetensors_alone(trained):
@@ -44,14 +44,14 @@ def test_words_in_held_out_texts_alone_are_an_error_and_no_training_without_end(
     random.Random(0).shuffle(shuffled)
     texts[shuffled[0]] = "london is the capital of england ."  # of 50 texts one is held out, the first
     with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
-        train_masked_lm(tiny_encoder, [sentence(text) for text in texts], tmp_path, MaskedLm(steps=1))
+        train_masked_lm(tiny_encoder, [sentence(text) for text in texts], tmp_path, steps=1)
 
 
 def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
     sums = []
     for seed, name in ((1, "a"), (1, "b"), (2, "c")):
         out = tmp_path / name / "model"  # in a folder that is not there yet
-        train_masked_lm(tiny_encoder, TRAIN, out, MaskedLm(steps=3, batch_size=4, seed=seed))
+        train_masked_lm(tiny_encoder, TRAIN, out, steps=3, batch_size=4, seed=seed)
         model = transformers.AutoModelForMaskedLM.from_pretrained(out)
         sums.append(torch.cat([parameter.flatten() for parameter in model.parameters()]))
     assert torch.equal(sums[0], sums[1])
@@ -59,7 +59,7 @@ def test_equal_seeds_give_equal_weights(tiny_encoder, tmp_path):
 
 
 def test_layers_can_be_left_out(tiny_encoder, tmp_path):
-    train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(steps=2, layers=1))
+    train_masked_lm(tiny_encoder, TRAIN, tmp_path, steps=2, layers=1)
     old = transformers.AutoModelForMaskedLM.from_pretrained(tiny_encoder).base_model.state_dict()
     new = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path).base_model.state_dict()
     assert 0 < len(new) < len(old)
@@ -117,7 +117,7 @@ def test_a_model_without_mask_token_is_refused(trained, tmp_path):
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
         MaskedLanguageModel(tmp_path)
     with pytest.raises(UserError, match="the tokenizer has no mask token"):
-        train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
+        train_masked_lm(tmp_path, TRAIN, tmp_path / "out")
 
 
 @pytest.mark.parametrize("kind", ["masks", "training", "vectors"])
@@ -129,7 +129,7 @@ def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
     (tmp_path / "model.safetensors").unlink()
     use = {
         "masks": lambda: MaskedLanguageModel(tmp_path),
-        "training": lambda: train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm(steps=1)),
+        "training": lambda: train_masked_lm(tmp_path, TRAIN, tmp_path / "out", steps=1),
         "vectors": lambda: derive_vectors(tmp_path, TRAIN),
     }[kind]
     with pytest.raises((UserError, OSError), match="safetensors"):
@@ -138,8 +138,7 @@ def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
 
 def test_trainings_that_name_no_numbers_keep_theirs():
     """Another default would be another model of all who name none."""
-    own = MaskedLm()
-    assert (own.steps, own.layers, own.batch_size, own.seed) == (300, None, 16, 0)
+    assert train_masked_lm.__kwdefaults__ == {"steps": 300, "layers": None, "batch_size": 16, "seed": 0}
     assert (train_mlm.RATE, train_mlm.ENCODER_RATE, train_mlm.MASK_RATE, train_mlm.LONGEST) == (2e-3, 2e-4, 0.25, 128)
 
 
@@ -149,17 +148,17 @@ def test_folders_that_hold_no_usable_model_are_refused(tiny_encoder, tmp_path):
     with pytest.raises(UserError, match="expected the folder of a masked language model"):
         MaskedLanguageModel(tmp_path / "nothing")
     with pytest.raises(UserError, match="expected the folder of an encoder"):
-        train_masked_lm(tmp_path, TRAIN, tmp_path / "out", MaskedLm())
+        train_masked_lm(tmp_path, TRAIN, tmp_path / "out")
     for layers in (0, 9):
         with pytest.raises(UserError, match=f"layers is {layers}, expected 1 to 2"):
-            train_masked_lm(tiny_encoder, TRAIN, tmp_path, MaskedLm(layers=layers))
+            train_masked_lm(tiny_encoder, TRAIN, tmp_path, layers=layers)
 
 
 def test_a_training_set_without_text_or_single_piece_words_is_refused(tiny_encoder, tmp_path):
     with pytest.raises(UserError, match="has no text"):
-        train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path, MaskedLm())
+        train_masked_lm(tiny_encoder, [sentence(" ")], tmp_path)
     with pytest.raises(UserError, match="no word that the tokenizer has as one piece"):
-        train_masked_lm(tiny_encoder, [sentence("... !!")], tmp_path, MaskedLm())
+        train_masked_lm(tiny_encoder, [sentence("... !!")], tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +257,8 @@ def numbered(count):
 
 
 def test_a_training_goes_through_shuffled_epochs_with_a_warm_up_of_a_tenth(tiny_encoder, tmp_path, watched):
-    settings = MaskedLm(steps=20, batch_size=10, layers=1)
-    report = train_masked_lm(tiny_encoder, numbered(102), tmp_path, settings)
+    settings = {"steps": 20, "batch_size": 10, "layers": 1}
+    report = train_masked_lm(tiny_encoder, numbered(102), tmp_path, **settings)
     factors = [0, 0.5, *((20 - step) / 18 for step in range(2, 20))]
     assert [pair for rates in watched.rates for pair in rates] == pytest.approx(
         [rate * factor for factor in factors for rate in (train_mlm.RATE, train_mlm.ENCODER_RATE)]

@@ -77,7 +77,7 @@ FLAGS, METHOD = (6, 8), (8, 10)  # places in the two headers
 
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [(FLAGS, 1, "member 'a' is encrypted"), (METHOD, 99, "packed by method 99, which is not read")],
+    [(FLAGS, 1, "File 'a' is encrypted"), (METHOD, 99, "compression method is not supported")],
 )
 def test_what_zipfile_cannot_read_is_one_sentence(tmp_path, field, value, message):
     with pytest.raises(UserError, match=message):

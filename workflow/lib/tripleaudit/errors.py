@@ -13,6 +13,11 @@ class UserError(Exception):
     """
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error of a library says, or its kind where it says nothing."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 def hint(name: Any, known: Iterable[str]) -> str:
     """Return the end of a sentence about an unknown name: the closest known one, or all of them."""
     known = [*known]

@@ -24,9 +24,7 @@ PLACES = 10  # of a collection that a sample is taken from
 def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: int = 0) -> float:
     """Return the hours by the clock of a collection with so many sentences, from the manifest of another one.
 
-    Args:
-        workers: processes that hold the models.
-        cpus: further ones, which read, tokenise and write; 0 where the workers do.
+    ``workers`` hold the models; further ``cpus`` read, tokenise and write, 0 where the workers do.
 
     Raises:
         UserError: what was measured has no sentences.
@@ -43,13 +41,7 @@ def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: i
 def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int, price: float = 0.0) -> Iterator[str]:
     """Yield lines about rows, hours and money of what is still to be done; nothing is written.
 
-    Args:
-        collection, cluster: what is to run, and where.
-        sample: sentences that are extracted, taken from all over the collection.
-        price: of an hour of one worker.
-
-    Raises:
-        UserError: a file, a model or the folder is not as it has to be.
+    ``sample`` sentences from all over the collection are extracted for it; ``price`` is that of an hour of one worker.
     """
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)

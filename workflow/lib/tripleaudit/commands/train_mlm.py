@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.files import write_json
     from tripleaudit.machine import memory
     from tripleaudit.machine.devices import gpu_slot
-    from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+    from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     check_folder(args.out, args.force, own=("training.json",))
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
         gpu_slot(args.gpu),
         memory.out_of_memory_advice("training the masked language model", "--batch-size", args.batch_size),
     ):
-        settings = MaskedLm(steps=args.steps, layers=args.layers, batch_size=args.batch_size, seed=args.seed)
-        report = train_masked_lm(args.encoder, sentences, args.out, settings)
+        own = {"steps": args.steps, "layers": args.layers, "batch_size": args.batch_size, "seed": args.seed}
+        report = train_masked_lm(args.encoder, sentences, args.out, **own)
     write_json(args.out / "training.json", report)
     print(json.dumps(report, indent=2))
     return 0

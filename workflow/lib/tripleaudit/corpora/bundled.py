@@ -86,10 +86,6 @@ def predictions_of(folder: Path) -> list[Path]:
 
 
 def read_parquet(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a Parquet file exactly as they were written.
-
-    Raises:
-        UserError: it is no Parquet file of sentences.
-    """
+    """Yield the sentences of a Parquet file exactly as they were written; one of something else is an error."""
     for where, row in row_files.read_parquet(path):
         yield sentence_from_json(row, where)

@@ -86,19 +86,14 @@ def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
 
 
 def text_key(text: str) -> str:
-    """Texts that differ in blanks, case and quotes around them alone are one sentence.
-
-    The raw NYT files have other quotes than the prepared ones, and NYT29 is lower-cased.
-    """
+    """Texts that differ in blanks, case and quotes around them (other ones in raw NYT files) alone are one sentence."""
     return " ".join(text.split()).strip("\" '").casefold()
 
 
 def find_zero(positive: Iterable[str], raw: Iterable[S]) -> list[S]:
     """Return the sentences of a raw corpus that have zero triples wherever they occur, each text once.
 
-    Args:
-        positive: texts of the prepared data set's sentences with triples.
-        raw: every sentence of the raw corpus; one may occur several times, with triples and without.
+    Texts of ``positive`` have triples in the prepared data set; a raw sentence may occur with triples and without.
     """
     taken = {text_key(text) for text in positive}
     candidates: dict[str, S] = {}

@@ -13,12 +13,9 @@ log = logging.getLogger(__name__)
 
 
 def count_truncated(sentences: Sequence[Sentence], tokenizer: Path, max_length: int) -> int:
-    """Return the number of located triples with an argument that ends behind the last kept subword.
+    """Return how many located triples have an argument that ends behind the last kept subword.
 
-    Args:
-        sentences: the corpus.
-        tokenizer: a ``tokenizer.json``.
-        max_length: subwords of a sentence including special tokens.
+    ``tokenizer`` is a ``tokenizer.json``; ``max_length`` counts subwords of a sentence with special tokens.
     """
     from tokenizers import Tokenizer  # the tokenizer alone, without transformers and torch
 

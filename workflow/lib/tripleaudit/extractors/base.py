@@ -30,7 +30,7 @@ from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, first_line
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import Shape, pad_batch
 from tripleaudit.extractors.declared import ExtractorSettings
@@ -325,7 +325,7 @@ class Extractor(PreTrainedModel):
                 folder, config=encoder_config, local_files_only=True, use_safetensors=True, trust_remote_code=False
             )
         except (OSError, ValueError) as error:
-            raise UserError(f"encoder {folder}: cannot be loaded: {_first_line(error)}") from error
+            raise UserError(f"encoder {folder}: cannot be loaded: {first_line(error)}") from error
         own = model.config.to_dict()
         own.pop("_name_or_path", None)
         config = cls.config_class(encoder=own, relations=relations, **settings)
@@ -355,7 +355,7 @@ class Extractor(PreTrainedModel):
         try:
             model, info = super().from_pretrained(folder, *args, output_loading_info=True, **options)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:  # a broken file
-            raise UserError(f"{folder}: cannot be loaded: {_first_line(error)}") from error
+            raise UserError(f"{folder}: cannot be loaded: {first_line(error)}") from error
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
@@ -540,8 +540,4 @@ def _load_tokenizer(folder: Path, **options: Any):
     try:
         return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
     except Exception as error:  # the library raises nothing narrower for a broken file
-        raise UserError(f"{folder}: has no usable tokenizer: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise UserError(f"{folder}: has no usable tokenizer: {first_line(error)}") from error

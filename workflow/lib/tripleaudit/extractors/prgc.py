@@ -165,8 +165,8 @@ def tag_labels(
 ) -> np.ndarray:
     """Tags [m, L] of one role: 1 begins an entity, 2 is inside; of entities that overlap the later triple's is written.
 
-    Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions`` are the columns of the
-    role's start and end.
+    Of triples [n, 6], those whose (sentence, relation) is no instance are left out; ``positions`` are the columns of
+    the role's start and end.
     """
     labels = np.full((len(instances), length), OUTSIDE, dtype=np.int64)
     number = {instance: row for row, instance in enumerate(instances)}

@@ -72,10 +72,7 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
 
 
 def choose_late() -> None:
-    """Let PyTorch ask the driver's own library whether there are GPUs, which leaves the choice of one open.
-
-    Asked through CUDA, which is PyTorch's default, ``CUDA_VISIBLE_DEVICES`` is read once and for all.
-    """
+    """Let PyTorch ask the driver whether there are GPUs: asked through CUDA, it chooses one once and for all."""
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
 
 

@@ -18,12 +18,8 @@ log = logging.getLogger(__name__)
 def folder_lock(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -> Iterator[None]:
     """Hold a folder's lock; the system gives it back when the process ends, however it ends.
 
-    The lock's file goes when the block ends. A file system without locks is used without one, with a warning.
-
-    Args:
-        folder: made if needed.
-        patience: seconds to wait for another process, whose workers may outlive it for a moment.
-        poll: seconds between two attempts.
+    The lock's file goes when the block ends. A file system without locks is used without one, with a warning. Another
+    process is waited for ``patience`` seconds: workers of one that was killed may outlive it for a moment.
 
     Raises:
         UserError: another process keeps the lock.

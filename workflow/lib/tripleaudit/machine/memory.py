@@ -40,9 +40,8 @@ def peak_mb(children: bool = False, shared: bool = True) -> float:
 def keep_freed_memory() -> bool:
     """Keep freed blocks in the process; False where the C library is another one or the user has set its behaviour.
 
-    By default glibc asks the operating system for every large block again and gives it back at once. A training step on
-    a CPU makes the same large temporaries again and again, and each time the system clears their pages first: up to a
-    tenth of a step goes into that. The process stays as large as its peak, as with a GPU's caching allocator.
+    By default glibc gives large blocks back at once, and the system clears their pages again for each of the same
+    temporaries of a training step: up to a tenth of it. The process stays as large as its peak.
     """
     if platform.libc_ver()[0] != "glibc" or any(os.environ.get(name) for name in VARIABLES):
         return False
@@ -59,9 +58,6 @@ def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, kee
         setting: name of the batch size in the configuration or on the command line.
         batch_size: its value now; None where batches are halved until they fit, so that no other value would help.
         keep: a smaller batch would change the result, so name the accumulation that keeps it as it is.
-
-    Raises:
-        UserError: an allocation failed; other errors pass.
     """
     try:
         yield

@@ -23,9 +23,7 @@ WORDS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, 
 def sentence(error: BaseException, path: str | Path | None = None) -> str | None:
     """Return what to tell the user if an error says that something cannot be stored, else None.
 
-    Args:
-        error: of any kind; one that passed through another library is recognised by its words.
-        path: what was being written, where the error does not say.
+    One that passed through another library is recognised by its words; ``path`` is what was being written.
     """
     number = _number(error)
     if number not in (*FULL, *CLOSED):
@@ -41,11 +39,7 @@ def sentence(error: BaseException, path: str | Path | None = None) -> str | None
 
 @contextlib.contextmanager
 def explained(path: str | Path | None = None) -> Iterator[None]:
-    """Turn an error about storage inside the block into a :class:`UserError`; other errors pass.
-
-    Args:
-        path: what is being written.
-    """
+    """Turn an error about storage inside the block, while ``path`` is written, into a :class:`UserError`."""
     try:
         yield
     except UserError:
@@ -66,6 +60,12 @@ def whole_folder(folder: Path) -> Iterator[None]:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def publish(folder: Path, out: Path) -> None:
+    """Move the files of a folder, the weights of a model last: who sees them sees a whole model."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == "model.safetensors"):
+        path.replace(out / path.name)
 
 
 def check_writable(folder: str | Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import PROTOCOLS, ProtocolSpec
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.augmented.train_mlm import MaskedLm, train_masked_lm
+from tripleaudit.protocols.augmented.train_mlm import STEPS, train_masked_lm
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus, counts
 from tripleaudit.protocols.variants import named_by_position, variants_of
@@ -94,7 +94,7 @@ def _augmented(
     vectors: str | Path | None = None,
     encoder: str | Path | None = None,
     batch_size: int = 64,
-    mlm_steps: int = MaskedLm.steps,
+    mlm_steps: int = STEPS,
     mlm_layers: int | None = None,
     **options: Any,
 ) -> tuple[Splits, dict[str, Any]]:
@@ -105,14 +105,14 @@ def _augmented(
     source = encoder or masked_lm
     if source is None:
         raise UserError("augmented: expected a masked language model, or an encoder to make one from")
-    own = derive_vectors(source, [*splits.train, *splits.test])
-    nearest = NearestWords(load_vectors(vectors), own) if vectors else NearestWords(own)
+    derived = derive_vectors(source, [*splits.train, *splits.test])
+    nearest = NearestWords(load_vectors(vectors), derived) if vectors else NearestWords(derived)
     check_words(splits, nearest)
     with tempfile.TemporaryDirectory() as folder:
         if masked_lm is None:
             masked_lm = folder
-            settings = MaskedLm(steps=mlm_steps, layers=mlm_layers, seed=options.get("seed", 0))
-            train_masked_lm(source, splits.train, masked_lm, settings)
+            own = {"steps": mlm_steps, "layers": mlm_layers, "seed": options.get("seed", 0)}
+            train_masked_lm(source, splits.train, masked_lm, **own)
         model = MaskedLanguageModel(masked_lm, batch_size=batch_size)
     return augment(splits, model, nearest, **options)
 

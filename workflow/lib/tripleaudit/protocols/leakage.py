@@ -72,11 +72,7 @@ class Copies:
         return sorted(found, key=lambda word: (self.frequency[word], word))[:size] if found else []
 
     def of(self, texts: Sequence[str] | None = None) -> list[Copy]:
-        """Return for each text the first of the sentences most like it, where it has one.
-
-        Args:
-            texts: others; by default the sentences themselves, each with those before it.
-        """
+        """Return for each text the first sentence most like it; by default for each of these, among those before it."""
         size = len(self.texts)
         looked = enumerate(self.texts if texts is None else texts)
         found = (self._copy(n, text, n if texts is None else size) for n, text in looked)

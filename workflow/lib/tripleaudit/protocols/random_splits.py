@@ -21,13 +21,7 @@ BATCH: Final = 4096  # trials at a time, a multiple of 64
 
 @dataclass(frozen=True)
 class RandomSplits:
-    """Shares of unseen triples among the test triples of random splits, from 0 to 1.
-
-    Attributes:
-        trials: how many splits.
-        mean, most: of their shares.
-        quantiles: share that 2.5, 50 and 97.5 % of the splits do not exceed.
-    """
+    """Shares of unseen triples among the test triples of random splits, 0 to 1; quantiles at 2.5, 50 and 97.5 %."""
 
     trials: int
     mean: float

@@ -85,11 +85,7 @@ def load_counts(path: str | Path) -> SentenceCounts:
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
-    """Return the keys of the run in the first line of a file of counts.
-
-    Raises:
-        UserError: the file is missing or is something else.
-    """
+    """Return the keys of the run in the first line of a file of counts; errors as :func:`load_counts`."""
     with open_text(path) as stream:
         return {name: value for name, value in _first_line(stream, path).items() if name != REASONS}
 

@@ -93,11 +93,9 @@ def passed(
 
 
 def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshold: float = THRESHOLD) -> np.ndarray:
-    """Count the class "has triples" as 0/1 of each sentence.
+    """Return 0/1 of the class "has triples" ``[sentences, 3]``: rightly accepted, accepted, has triples.
 
-    Returns:
-        Integers ``[sentences, 3]``: rightly accepted, accepted, has triples. Micro scores of these are P, R and F1 of
-        the positive class.
+    Micro scores of these are P, R and F1 of the positive class.
     """
     has = np.array([bool(sentence.triples) for sentence in gold], dtype=bool)
     accepted = scores > threshold
@@ -105,17 +103,12 @@ def classification_counts(gold: Sequence[Sentence], scores: np.ndarray, threshol
 
 
 def precision_recall_curve(gold: Sequence[Sentence], scores: np.ndarray, points: int = 400) -> dict[str, Any]:
-    """Trace precision and recall of the class "has triples" over all thresholds.
-
-    Args:
-        gold: sentences; those with triples are positive.
-        scores: ``[sentences]``.
-        points: largest number of points kept; the first and last always are.
+    """Trace precision and recall of the class "has triples" over all thresholds, at most so many ``points``.
 
     Returns:
         ``average_precision`` (area as the sum of precision times recall gained, 0 without positives), ``positives``,
         ``sentences``, and ``points``: ``{"score", "precision", "recall"}`` of accepting every sentence with at least
-        this score, from the strictest to the loosest.
+        this score, from the strictest to the loosest; the first and last are always there.
     """
     has = np.array([bool(sentence.triples) for sentence in gold], dtype=np.int64)
     order = np.argsort(-scores, kind="stable")

@@ -133,15 +133,7 @@ def _typed(sentences: Sequence[Sentence]) -> bool:
 
 
 def sentence_counts(gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str = PRIMARY) -> np.ndarray:
-    """Count correct, predicted and gold triples of each sentence.
-
-    Args:
-        gold, predictions: the same sentences in the same order (see :mod:`tripleaudit.scoring.sides`).
-        matching: a name in :data:`~tripleaudit.descriptors.MATCHINGS`.
-
-    Returns:
-        Integers of shape ``[sentences, 3]``: correct, predicted, gold.
-    """
+    """Return correct, predicted and gold triples ``[sentences, 3]`` of the same sentences in the same order."""
     rows = np.zeros((len(gold), 3), dtype=np.int64)
     for row, (right, guess) in enumerate(zip(gold, predictions, strict=True)):
         expected, found = reduced(right.triples, matching), reduced(guess.triples, matching)

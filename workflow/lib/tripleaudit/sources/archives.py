@@ -19,7 +19,6 @@ LITTLE = 1 << 30  # bytes that any archive may unpack to
 RATIO = 50  # how many times its own size a larger one may; text packs ten times, weights hardly at all
 DEEPEST = 64  # folders, one in another
 DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, struct.error, ValueError)
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _BLOCK = 1 << 20
 
 
@@ -69,6 +68,9 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
             written += 1
     except DAMAGED as error:
         raise UserError(f"{archive}: the archive is damaged ({error})") from error
+    except RuntimeError as error:  # of zipfile
+        expected = "expected members that are open and packed by deflate, bzip2 or LZMA"
+        raise UserError(f"{archive}: cannot be unpacked ({error}); {expected}") from error
     if not written and not left:
         raise UserError(f"{archive}: there is no {inner!r} in the archive")
     return left
@@ -91,13 +93,6 @@ def _members(archive: str | Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]
                 mode = info.external_attr >> 16
                 if stat.S_ISLNK(mode):
                     raise UserError(f"{archive}: member {info.filename!r} is a link, which is not unpacked")
-                if info.flag_bits & 1:
-                    raise UserError(f"{archive}: member {info.filename!r} is encrypted; expected an open archive")
-                if info.compress_type not in _METHODS:
-                    raise UserError(
-                        f"{archive}: member {info.filename!r} is packed by method {info.compress_type}, which is not "
-                        "read; expected deflate, bzip2 or LZMA"
-                    )
                 if not info.filename.endswith("/"):
                     yield info.filename, lambda info=info: container.open(info)
     elif tarfile.is_tarfile(archive):

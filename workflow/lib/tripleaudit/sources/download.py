@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tripleaudit import __version__
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, first_line
 from tripleaudit.sources.source import Source, parse_source
 
 log = logging.getLogger(__name__)
@@ -133,6 +133,5 @@ def download_model(source: Source, folder: Path, patterns: list[str]) -> None:
             ignore_patterns=["onnx/*", "openvino/*", "coreml/*", "original/*", "flax/*", "tf/*"],
         )
     except Exception as error:  # the hub raises many kinds, all of them mean: not downloaded
-        reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise UserError(f"{source}: not downloaded from the hub: {reason}") from error
+        raise UserError(f"{source}: not downloaded from the hub: {first_line(error)}") from error
     shutil.rmtree(folder / ".cache", ignore_errors=True)

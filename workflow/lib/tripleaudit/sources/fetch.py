@@ -29,7 +29,6 @@ def fetch(
     """Fetch a source to ``destination`` (a file, or a folder if the source is one), which is replaced if it exists.
 
     Args:
-        source: see :mod:`tripleaudit.sources.source`.
         model: take only weights that hold no code (safetensors, GGUF), vocabularies and configurations, and insist on
             weights.
         sha256, size: of the file, archive or wheel that is transferred, in bytes; of a source in parts, of the file

@@ -181,11 +181,7 @@ def model(name: str) -> Model:
 
 
 def find_model(name: str) -> Model:
-    """Return the registered model of this name, else a model of the source that ``name`` spells.
-
-    Raises:
-        UserError: it is neither.
-    """
+    """Return the registered model of this name, else a model of the source that ``name`` spells."""
     if name in models():
         return models()[name]
     return Model.model_construct(name=name, title=name, source=parse_source(name), licence="not stated")

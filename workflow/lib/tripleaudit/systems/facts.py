@@ -139,13 +139,9 @@ def write_system_facts(
     trained: Sequence[Mapping[str, Any]],
     out: str | Path,
 ) -> None:
-    """Write a JSON list of what every prediction took, of systems without training and of trained ones.
+    """Write a JSON list of what every prediction took: of systems, from their reports, and of trained extractors.
 
-    Args:
-        reports: on systems, each on one test set.
-        keys: of each report.
-        predictions: files of trained extractors, whose sidecars say what they took.
-        trained: keys of each of these.
+    ``predictions`` are files of the latter, whose sidecars say what they took, ``trained`` the keys of each.
     """
     facts = [{"keys": dict(named), **read_json(path)} for path, named in zip(reports, keys, strict=True)]
     for path, named in zip(predictions, trained, strict=True):

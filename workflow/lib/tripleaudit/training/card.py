@@ -15,10 +15,7 @@ SHOWN = 40  # relations
 def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> str:
     """Return ``README.md`` with a hub's metadata in front.
 
-    Args:
-        record: the training's provenance (:func:`tripleaudit.provenance.provenance`) with its part ``training``.
-        kind: of the model, ``extractor`` or ``classifier``.
-        relations: that the model knows.
+    ``record`` is the training's provenance with its part ``training``; ``kind`` is ``extractor`` or ``classifier``.
     """
     template = jinja2.Template(
         TEMPLATE.read_text(encoding="utf-8"),

@@ -21,10 +21,7 @@ RUN = "run.json"
 def prepare(folder: Path, fingerprint: Mapping[str, Any]) -> Path | None:
     """Return the newest checkpoint of this very run, or None; remove those of other runs from ``folder``.
 
-    Args:
-        folder: where the run keeps its checkpoints; made if it does not exist.
-        fingerprint: what decides the result (settings, data digests, seed, code). Checkpoints of a run with another
-            one cannot be continued.
+    ``fingerprint`` is what decides the result: checkpoints of a run with another one cannot be continued.
     """
     run = folder / RUN
     if not run.is_file() or read_json(run) != fingerprint:

@@ -58,10 +58,9 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
 
 
 def doubled(single: Mapping[str, Any], double: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what twice the epochs brought, from what provenances say of the same training with one seed.
+    """Return what twice the epochs brought of a training with one seed, from both provenances.
 
-    Returns:
-        ``gain`` of the best validation F1, ``best_f1`` of the longer training, its ``steps`` and ``epochs``.
+    ``gain`` of the best validation F1, ``best_f1`` of the longer training, its ``steps`` and ``epochs``.
     """
     gain = double["best_f1"] - single["best_f1"]
     return {"gain": gain, **{name: double[name] for name in ("best_f1", "steps", "epochs")}}

@@ -158,14 +158,9 @@ def batches(
 
 
 class Collator:
-    """Turns examples into the arguments of an extractor's ``forward``.
+    """Turns examples into the arguments of a ``forward``; draws depend on (seed, epoch, sentence id) alone.
 
-    Args:
-        extractor: the extractor's class.
-        config: the model's configuration.
-        pad_id: token id of padding.
-        seed: the run's seed; draws depend on (seed, epoch, sentence id) only.
-        static: sentences of a static batch (see :class:`tripleaudit.extractors.batches.Shape`); 0 pads tightly.
+    ``static`` is the number of sentences of a static batch (see :class:`Shape`); 0 pads tightly.
     """
 
     def __init__(self, extractor: type[Extractor], config: ExtractorConfig, pad_id: int, seed: int, static: int = 0):

@@ -23,11 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class EmbeddingRows(nn.Module):
-    """Stands in an encoder for its embedding table until :meth:`release`.
-
-    Args:
-        encoder: whose table it is.
-        ids: [n] of the rows to begin with.
+    """Stands in an encoder for its embedding table until :meth:`release`, with the rows of ``ids`` [n] to begin with.
 
     Attributes:
         table: the whole table; its rows at hand are as they were when it last stood in the encoder.

@@ -102,14 +102,7 @@ def _interpolated(points: list[tuple[float, float]], step: float) -> float:
 
 
 class Rates:
-    """The learning rates of all parameter groups; the head may have a schedule of its own.
-
-    Args:
-        optimizer: whose groups have the rates that the schedules scale.
-        settings: name the schedules.
-        steps: of the whole run.
-        steps_per_epoch: for schedules in epochs.
-    """
+    """The learning rates of all parameter groups, as the settings' schedules scale them; the head may have its own."""
 
     def __init__(
         self, optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps: int, steps_per_epoch: float

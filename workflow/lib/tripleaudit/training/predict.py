@@ -21,12 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32) -> list[list]:
-    """Predict several test sets.
-
-    Args:
-        model: an extractor, or a zero-cardinality classifier.
-        sets: test sets; gold triples are not looked at.
-        batch_size: sentences at a time.
+    """Predict several test sets; gold triples are not looked at.
 
     Returns:
         for each set, predicted sentences with the ids of the set; of a classifier ``{"id", "score"}`` rows.
@@ -67,14 +62,9 @@ def predict_files(
     of the time.
 
     Args:
-        model: loaded from ``folder``.
-        folder: of the model, for the sidecar.
+        model: loaded from ``folder``, which the sidecar names.
         files: test sets, and where the predictions of each go.
-        batch_size: sentences at a time.
         schema_of_test: ask for the relations of the sets' triples, and no others (:meth:`Extractor.set_schema`).
-
-    Raises:
-        UserError: a file cannot be read.
     """
     start = time.monotonic()
     sets = [load_sentences(path) for path, _ in files]

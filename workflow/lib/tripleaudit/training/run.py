@@ -95,12 +95,10 @@ def train_to(
     Checkpoints lie in ``out/checkpoints`` until the model is saved; ``out/.lock`` keeps others out meanwhile.
 
     Args:
-        out: folder of the model; made if needed.
         name: of the extractor, such as ``casrel`` or ``zcc-binary``.
         train, valid: the splits; all relations of ``train`` are learnt, in alphabetical order.
         encoder: local folder of the pre-trained encoder.
         values: see :func:`split_settings`.
-        seed: of everything random.
         score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
         inputs: role -> file, for the provenance.
         on: takes the device, when all that the host does before is done, and gives it back.
@@ -227,5 +225,4 @@ def _save(out: Path, model: Extractor | None, history: list[dict[str, Any]], rec
                 stream.write(model_card(record, model.kind, model.config.relations))
     write_jsonl(fresh / "history.jsonl", history)
     write_json(fresh / "provenance.json", record)
-    for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
-        path.replace(out / path.name)
+    storage.publish(fresh, out)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from tripleaudit.errors import first_line
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.training.optimizer import clip_gradients
@@ -85,12 +86,9 @@ class Step:
         self.norm: Tensor | None = None
 
     def __call__(self, batch: Mapping[str, Tensor] | Packed, share: int = 1, last: bool = True) -> None:
-        """Take in one batch.
+        """Take in one batch from the loader; static ones are packed and carry ``learning_rates`` [groups].
 
-        Args:
-            batch: from the loader; static ones are packed and carry ``learning_rates`` [groups].
-            share: batches of the optimiser's step; the loss is divided by it.
-            last: of them: update the weights.
+        It is one of ``share`` of the optimiser's step, by which the loss is divided; the ``last`` updates the weights.
         """
         if isinstance(batch, Packed):
             batch = batch.views(batch.buffer.to(self.model.device, non_blocking=True))
@@ -193,8 +191,9 @@ class CapturedStep(Step):
             bucket.graph = None
         if self.settings.accumulation == 1:  # else they are sums that the graph would have added to
             self.optimizer.zero_grad(set_to_none=True)
-        reason = str(error).strip().splitlines()[0]
-        logger.warning("a training step cannot be captured, so operators are launched one by one: %s", reason)
+        logger.warning(
+            "a training step cannot be captured, so operators are launched one by one: %s", first_line(error)
+        )
 
     def _clear(self) -> None:
         if self.settings.accumulation > 1:

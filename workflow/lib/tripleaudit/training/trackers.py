@@ -23,12 +23,9 @@ Report = Callable[[Mapping[str, float]], None]  # takes a row of the history, wi
 
 @contextlib.contextmanager
 def reporting(name: str, folder: Path, settings: Mapping[str, Any]) -> Iterator[Report]:
-    """Open a run of a tracker and hand out what reports to it; a training goes on without one that fails.
+    """Open a run of a tracker (``none`` opens none) and hand out what reports to it; a training goes on if that fails.
 
-    Args:
-        name: a key of ``ROWS_ALONE``, or ``none``.
-        folder: of the model; its last parts name the run.
-        settings: shown next to the run.
+    The last parts of the model's ``folder`` name the run, the settings are shown next to it.
 
     Raises:
         UserError: the tracker opens no run.

@@ -97,11 +97,7 @@ def read_parquet(*paths: str | Path) -> Rows:
 
 
 def parquet_rows(table: Any, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an open Parquet file, in constant memory.
-
-    Args:
-        table: a :class:`pyarrow.parquet.ParquetFile`, of which ``columns`` are read.
-    """
+    """Yield the rows of an open ``ParquetFile``, of which ``columns`` are read, in constant memory."""
     for batch in table.iter_batches(batch_size=4096, columns=columns):
         yield from batch.to_pylist()
 

@@ -24,7 +24,7 @@ from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import OWN, Mapped
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.descriptors import CorpusFormat
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, first_line
 from tripleaudit.files import check_file, read_json
 
 SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
@@ -75,8 +75,7 @@ def _load(path: str | Path, split: str | None) -> Any:
     except UserError:
         raise
     except Exception as error:  # many kinds, all of them mean: this is no readable data set
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise UserError(f"{path}: the data set cannot be read: {reason}") from error
+        raise UserError(f"{path}: the data set cannot be read: {first_line(error)}") from error
     if isinstance(loaded, datasets.Dataset):
         return loaded
     return loaded[_chosen(path, list(loaded), split)]
@@ -156,8 +155,7 @@ def documents(path: Path) -> Rows:
     except UserError:
         raise
     except Exception as error:  # of zlib, msgpack or numpy; all of them mean: this is no DocBin
-        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise UserError(f"{path}: not a whole DocBin of spaCy ({reason})") from error
+        raise UserError(f"{path}: not a whole DocBin of spaCy ({first_line(error)})") from error
     if not any(RELATIONS in document.user_data for document in found):
         raise UserError(
             f"{path}: this DocBin keeps no relations; expected documents with the extension 'rel' and "

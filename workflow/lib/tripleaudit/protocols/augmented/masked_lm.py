@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.errors import UserError, first_line
 from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.substitution import replaceable
 
@@ -113,8 +113,7 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
             folder, config=config, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except (OSError, ValueError, KeyError) as error:
-        first = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise UserError(f"{folder}: {what} cannot be loaded ({first})") from error
+        raise UserError(f"{folder}: {what} cannot be loaded ({first_line(error)})") from error
     finally:
         transformers_logging.set_verbosity(verbosity)
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer, sorted(info["missing_keys"])

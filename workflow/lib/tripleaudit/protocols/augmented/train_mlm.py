@@ -10,7 +10,6 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,37 +21,28 @@ from tripleaudit.protocols.augmented.masked_lm import load, logits_at
 
 log = logging.getLogger(__name__)
 
+STEPS = 300
 RATE, ENCODER_RATE = 2e-3, 2e-4  # learning rates of the head and of the encoder, at their highest
 MASK_RATE = 0.25  # of the words in one piece
 LONGEST = 128  # pieces of a sentence; the rest is cut
 _IGNORED = -100
 
 
-@dataclass(frozen=True, kw_only=True)
-class MaskedLm:
-    """How a masked language model is trained.
-
-    Attributes:
-        steps: updates.
-        layers: transformer layers to load, from the bottom; default: all.
-        batch_size: sentences of an update.
-        seed: of initial weights, batches and masks.
-    """
-
-    steps: int = 300
-    layers: int | None = None
-    batch_size: int = 16
-    seed: int = 0
-
-
 def train_masked_lm(
-    encoder: str | Path, train: Sequence[Sentence], out: str | Path, settings: MaskedLm
+    encoder: str | Path,
+    train: Sequence[Sentence],
+    out: str | Path,
+    *,
+    steps: int = STEPS,
+    layers: int | None = None,
+    batch_size: int = 16,
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Train and save a masked language model (safetensors and tokenizer) that any transformers program can load.
 
     AdamW with linear warm-up over a tenth of the steps and linear decay; batches are drawn from shuffled epochs of the
     different texts; one in fifty, at most 200, is held out for the report. ``encoder`` is a local folder with a fast
-    tokenizer.
+    tokenizer, of which ``layers`` are loaded, from the bottom; default: all.
 
     Returns:
         ``steps``, ``loss`` (mean of the last tenth of the steps), ``held_out_words`` and ``held_out_accuracy`` (share
@@ -67,9 +57,8 @@ def train_masked_lm(
     texts = list(dict.fromkeys(sentence.text for sentence in train if sentence.text.strip()))
     if not texts:
         raise UserError("train-mlm: the training set has no text")
-    steps, seed, size = settings.steps, settings.seed, settings.batch_size
     torch.manual_seed(seed)
-    model, tokenizer, _ = load(encoder, "an encoder", settings.layers)
+    model, tokenizer, _ = load(encoder, "an encoder", layers)
     held_out = min(200, len(texts) // 50)
     random.Random(seed).shuffle(texts)
     longest = min(LONGEST, model.config.max_position_embeddings)
@@ -87,9 +76,9 @@ def train_masked_lm(
     with Progress("train-mlm", steps, "steps", log=log) as progress:
         progress.note(lambda: f"loss {losses[-1]:.3f}" if losses else "")
         while len(losses) < steps:
-            if len(queue) < size:
+            if len(queue) < batch_size:
                 queue += draw.sample(range(len(samples)), len(samples))
-            picked, queue = queue[:size], queue[size:]
+            picked, queue = queue[:batch_size], queue[batch_size:]
             batch = _mask([samples[number] for number in picked], tokenizer, draw)
             if (batch["labels"] == _IGNORED).all():
                 continue
@@ -102,7 +91,7 @@ def train_masked_lm(
             losses.append(loss.item())
             progress.reach(len(losses))
     _save(model, tokenizer, Path(out))
-    words, correct = _accuracy(model.eval(), tests, tokenizer, size, random.Random(seed + 2))
+    words, correct = _accuracy(model.eval(), tests, tokenizer, batch_size, random.Random(seed + 2))
     tail = losses[-max(1, steps // 10) :]
     return {
         "steps": steps,
@@ -131,8 +120,7 @@ def _save(model: Any, tokenizer: Any, out: Path) -> None:
         model.save_pretrained(fresh)
         tokenizer.save_pretrained(fresh)
         out.mkdir(parents=True, exist_ok=True)
-        for path in sorted(fresh.iterdir(), key=lambda path: path.name == "model.safetensors"):  # weights last
-            path.replace(out / path.name)
+        storage.publish(fresh, out)
         fresh.rmdir()
 
 
