@@ -24,27 +24,8 @@ rule prepare_corpus:
         "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
 
 
-rule corpus_reports:
-    """The report of each split with what the study's encoder would cut, so that another encoder prepares nothing again."""
-    input:
-        sentences=expand("<study>/corpora/{{corpus}}/{split}.jsonl", split=SPLITS),
-        counts=expand("<study>/corpora/{{corpus}}/{split}.counts.json", split=SPLITS),
-        encoder=STUDY.cutting_encoder,
-    output:
-        expand("<study>/corpora/{{corpus}}/{split}.report.json", split=SPLITS),
-    log:
-        "<logs>/corpus_reports/{corpus}.log",
-    localrule: True
-    params:
-        max_length=of(STUDY.trainings.shortest_limit, "corpus"),
-        encoder=STUDY.cutting_options,
-    shell:
-        "python -m tripleaudit corpus-reports --sentences {input.sentences:q} --counts {input.counts:q} "
-        "{params.encoder:q} --max-length {params.max_length} --out {output:q} > {log:q} 2>&1"
-
-
 rule corpora:
     """All corpora, with what was found in them and what was not."""
     input:
-        expand("<study>/corpora/{corpus}/{split}.report.json", corpus=STUDY.data.to_train_on, split=SPLITS),
+        expand("<study>/corpora/{corpus}/{split}.counts.json", corpus=STUDY.data.to_train_on, split=SPLITS),
     localrule: True

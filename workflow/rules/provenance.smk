@@ -5,7 +5,7 @@
 from snakemake.io import strip_wildcard_constraints
 
 WITHOUT_TORCH = (
-    "audit-protocol corpus-reports estimate extract-needles extract-triple-needles fetch generate gre-judge make-needles "
+    "audit-protocol estimate extract-needles extract-triple-needles fetch generate gre-judge make-needles "
     "make-triple-needles merge-scores original-split plots prepare "
     "predict-baseline rate-needles score-classifier score-needles score-run score-triple-needles select-texts "
     "system-facts table training-facts write-report"

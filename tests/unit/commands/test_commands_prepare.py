@@ -47,15 +47,6 @@ def test_prepare_divides_and_limits(source, tmp_path):
     assert [sentence.id for sentence in load_sentences(tmp_path / "few.jsonl")] == ["0", "1", "2"]
 
 
-def test_reports_count_what_an_encoder_would_cut(source, tmp_path, minilm):
-    files = {name: tmp_path / name for name in ("a.jsonl", "counts.json", "report.json")}
-    assert call("prepare", "--source", source, "--out", files["a.jsonl"], "--report", files["counts.json"]) == 0
-    args = ["--sentences", files["a.jsonl"], "--counts", files["counts.json"], "--out", files["report.json"]]
-    for length, cut in ((4, 0), (3, 20)):  # [CLS] rome 7 [SEP]; of [CLS] rome [SEP] no object is left
-        assert call("corpus-reports", *args, "--encoder", minilm, "--max-length", length) == 0
-        assert json.loads(files["report.json"].read_text())["truncated_triples"] == cut
-
-
 def test_prepare_reads_registered_corpora(real_data, tmp_path):
     args = ["--corpus", "conll04-full", "--split", "test", "--raw-root", real_data]
     assert call("prepare", *args, "--out", tmp_path / "a.jsonl") == 0

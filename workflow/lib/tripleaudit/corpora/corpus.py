@@ -104,8 +104,6 @@ class CorpusReport:
         found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
             ``given``.
         malformed: listed items that are no triples; only model output may hold any, a gold file is refused.
-        truncated_triples: located triples that an encoder's length limit would cut, None until it is asked for
-            (:mod:`tripleaudit.corpora.truncation`); ``truncated_at`` is the limit, in subwords.
         notes: counts that only this format has, and of what was left out or changed
             (:mod:`tripleaudit.corpora.remarks`), of which ``examples`` has some.
     """
@@ -127,8 +125,6 @@ class CorpusReport:
     triples_not_in_text: int = 0
     triples_raw_not_in_text: int = 0
     malformed: int = 0
-    truncated_triples: int | None = None
-    truncated_at: int | None = None
     found: dict[str, int] = field(default_factory=dict)
     relation_counts: dict[str, int] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)

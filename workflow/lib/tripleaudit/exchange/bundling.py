@@ -36,7 +36,7 @@ CONTENTS: Final = (
     "models/**/history.jsonl",
     "trainings.json",
     "systems.json",
-    "corpora/*/*.report.json",
+    "corpora/*/*.counts.json",
     "generative/**/*.json*",
     "gre/**/*.json",
     "gre/**/*.csv",

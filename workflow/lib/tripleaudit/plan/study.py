@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import options_of
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.plan.collections import Collections
@@ -179,15 +178,6 @@ class Study:
     def encoder_file(self, wildcards: Any) -> str:
         """Return the configuration file of a corpus's encoder."""
         return f"{self.paths.model(self.encoder(wildcards.corpus))}/config.json"
-
-    def cutting_encoder(self, wildcards: Any) -> list[str]:
-        """Return the file of :meth:`encoder_file` where a training of the study would cut sentences with it."""
-        return [self.encoder_file(wildcards)] if self.trainings.sections else []
-
-    @staticmethod
-    def cutting_options(wildcards: Any, input: Any) -> list[str]:
-        """Return the option that names what :meth:`cutting_encoder` asks for."""
-        return options_of({"encoder": [Path(file).parent for file in input.encoder]})
 
     # trainings
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PRESETS = DATA / "presets.yaml"
 PRESET = {"type": ["string", "object"]}
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
-DEFAULT_LIMIT = 128  # subwords, of an extractor's configuration class
 NOT_OF_THE_TRAINING = ("mem_mb", "runtime", "preset", "model")
 ONLY_FOR_THE_SCHEDULER = ("mem_mb", "runtime", "preset")
 
@@ -264,9 +263,3 @@ class Trainings:
     def runtime(self, name: str) -> int | str:
         """Return the time that a training asks for."""
         return self.settings_of("", name).get("runtime", "8h")
-
-    def shortest_limit(self, corpus: str) -> int:
-        """Return the length in subwords to which an extractor cuts training sentences, the shortest of them."""
-        settings = [self.settings_of(corpus, name) for name in self.sections]
-        limits = [each.get("model", {}).get("max_length", DEFAULT_LIMIT) for each in settings]
-        return min(limits, default=DEFAULT_LIMIT)
