@@ -48,11 +48,10 @@ def test_a_document_keeps_its_entities_and_mentions(tmp_path):
     (document,) = corpus.sentences
     assert (document.id, document.text) == ("Ada", "Ada leads Harrow . Harrow is in Oslo .")
     assert located(document) == [(0, "Ada", "P1", 10, "Harrow"), (0, "Ada", "P2", 29 + 3, "Oslo")]
-    assert corpus.report.entities == 3
     every = read(tmp_path, [DOCUMENT], occurrence="all")
     assert [triple[3] for triple in located(every.sentences[0])] == [10, 19, 32]
     assert (every.report.triples, every.report.spans, every.report.duplicates) == (2, 3, 0)
-    assert read(tmp_path, [DOCUMENT | {"labels": []}]).report.zero_with_two_entities == 1
+    assert read(tmp_path, [DOCUMENT | {"labels": []}]).report.zero_triple_sentences == 1
 
 
 def test_positions_in_a_document_become_those_of_the_sentence(tmp_path):

@@ -50,7 +50,6 @@ class RawSentence:
         id, text: its name in the file, or its position; the text without line ends.
         triples: in the file's order, duplicates included.
         where: file and line or item, the start of every error message.
-        entities: number of entities that the file marks, None where it marks none.
         listed: number of triples listed, where ``triples`` repeats one of them for each of its positions.
         malformed: number of listed items that are no triples and were left out.
         notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
@@ -61,7 +60,6 @@ class RawSentence:
     text: str
     triples: list[RawTriple]
     where: str
-    entities: int | None = None
     listed: int | None = None
     malformed: int = 0
     notes: dict[str, int] = field(default_factory=dict)
@@ -96,11 +94,9 @@ class CorpusReport:
         triples: different triples of each sentence, and ``unique_triples`` different ones in the whole corpus.
         spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several positions).
         relations: number of different relations, and ``relation_counts`` of triples by relation.
-        zero_triple_sentences: sentences without triples, and ``zero_with_two_entities`` of them with two or more
-            marked entities (None where the file marks none).
-        entities: marked entities, or different argument strings by sentence where the file marks none.
+        zero_triple_sentences: sentences without triples.
         triples_not_in_text: triples (of ``triples``) with an argument that does not occur in the text; they keep
-            their strings and have no position. ``triples_raw_not_in_text`` is the same of ``triples_raw``.
+            their strings and have no position.
         found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
             ``given``.
         malformed: listed items that are no triples; only model output may hold any, a gold file is refused.
@@ -120,10 +116,7 @@ class CorpusReport:
     spans: int = 0
     relations: int = 0
     zero_triple_sentences: int = 0
-    zero_with_two_entities: int | None = None
-    entities: int = 0
     triples_not_in_text: int = 0
-    triples_raw_not_in_text: int = 0
     malformed: int = 0
     found: dict[str, int] = field(default_factory=dict)
     relation_counts: dict[str, int] = field(default_factory=dict)
@@ -175,7 +168,6 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
             subjects, subject_level = finder.spans(subject, starts[0], subject_type)
             objects, object_level = finder.spans(object_, starts[1], object_type)
             strings.setdefault(raw_triple[:3], (subject_level, object_level))
-            report.triples_raw_not_in_text += "missing" in (subject_level, object_level)
             triples += [Triple(one, relation, other) for one, other in product(subjects, objects)]
         name = item.id
         while name in ids:
@@ -206,12 +198,6 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
         report.triples += len(strings)
         report.spans += sum(triple.located for triple in sentences[-1].triples)
         report.zero_triple_sentences += not triples
-        if item.entities is None:
-            report.entities += len({argument for subject, _, object_ in strings for argument in (subject, object_)})
-        else:
-            report.entities += item.entities
-            two = report.zero_with_two_entities or 0
-            report.zero_with_two_entities = two + (not triples and item.entities > 1)
     if not sentences:
         raise UserError(f"{source}: the corpus is empty, expected at least one sentence")
     report.sentences, report.texts, report.unique_triples = len(sentences), len(texts), len(unique)

@@ -45,8 +45,8 @@ def documents(path: Path, occurrence: str = "first") -> Rows:
             pairs = list(product(*(entities[end] for end in ends)))
             relation = take(label, "r", str, where)
             links += [{"h": h, "r": relation, "t": t} for h, t in (pairs if occurrence == "all" else pairs[:1])]
-        row = {"tokens": [token for part in parts for token in part], "entities": entities, "links": links}
-        yield where, Row({**row, "title": take(value, "title", str, where)}, listed=len(labels))
+        row = {"title": take(value, "title", str, where), "tokens": [token for part in parts for token in part]}
+        yield where, Row({**row, "links": links}, listed=len(labels))
 
 
 NAMED = ("type", "name")
@@ -86,8 +86,8 @@ def parts_of(path: Path) -> Rows:
                 )
         for number, tokens in enumerate(parts):
             here = f"{where} sentence {number}"
-            entities = [_edges(one, 2, here) for one in ner[number]] if ner else None
-            types = {str(one[:2]): one[2] for one in entities or []}
+            entities = [_edges(one, 2, here) for one in ner[number]] if ner else []
+            types = {str(one[:2]): one[2] for one in entities}
             links = []
             for one in relations[number] if relations else []:
                 edges, relation = _edges(one, 4, here), one[4]
@@ -95,8 +95,7 @@ def parts_of(path: Path) -> Rows:
                 (s, se), (o, oe) = ([edge - begin for edge in pair] for pair in pairs)
                 st, ot = (types.get(str(pair)) for pair in pairs)
                 links.append({"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot})
-            marked = {} if entities is None else {"ner": entities}
-            yield here, {"id": f"{name}-{number}", "tokens": tokens, "links": links, **marked}
+            yield here, {"id": f"{name}-{number}", "tokens": tokens, "links": links}
             begin += len(tokens)
 
 
@@ -138,13 +137,13 @@ def _is_rebel(probe: Probe) -> bool:
 
 DOCRED = form(
     "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, options=("occurrence",), id="title",
-    tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name", entities="entities",
+    tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name",
     subject_start="h.start", subject_end="h.end", subject_type="h.type",
     object_start="t.start", object_end="t.end", object_type="t.type",
 )  # fmt: skip
 DYGIE = form(
     "dygie", order=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
-    id="id", tokens="tokens", triples="links", relation="r", entities="ner", last="inclusive",
+    id="id", tokens="tokens", triples="links", relation="r", last="inclusive",
     subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
 )  # fmt: skip
 REBEL = form(

@@ -284,7 +284,6 @@ class Mapped:
             text,
             [triple for triple in found if triple],
             where,
-            entities=None if listed is ABSENT else len(here.entities),
             notes={"pairs_without_relation": 0} if self.declared and self.none else {},
             left_out=here.left_out,
         )

@@ -29,7 +29,7 @@ WRITTEN = {
 
 
 def roth_and_yih(path: Path) -> Rows:
-    """Yield the sentences, with their tokens as entities where those have a type."""
+    """Yield the sentences, with the types of their tokens."""
     row: dict[str, Any] = {}
     begin = ""
     for _, where, line in lines(path):
@@ -40,14 +40,13 @@ def roth_and_yih(path: Path) -> Rows:
                 yield begin, row
                 row = {}
             if not row:
-                begin, row = where, {"id": columns[0], "tokens": [], "types": [], "entities": [], "triples": []}
+                begin, row = where, {"id": columns[0], "tokens": [], "types": [], "triples": []}
             position = len(row["tokens"])
             if columns[2] != str(position):
                 raise UserError(f"{where}: the token's position is {columns[2]!r}, expected {position}")
             parts = [part for part in columns[5].split("/") if part] or [columns[5]]  # a slash may be a word
             row["tokens"].append(" ".join(WRITTEN.get(part, part) for part in parts))
             row["types"].append(None if columns[1] == "O" else columns[1])
-            row["entities"] += [position] * (columns[1] != "O")
         elif len(columns) == 3:
             *positions, name = columns
             types = row.get("types", [])
@@ -69,7 +68,7 @@ def roth_and_yih(path: Path) -> Rows:
 
 CONLL04 = form(
     "conll04", order=2, rows=roth_and_yih, detects=lambda probe: probe.line.count("\t") == 8, **TYPED, tokens="tokens",
-    entities="entities", last="inclusive", subject_start="s", subject_end="s", object_start="o", object_end="o",
+    last="inclusive", subject_start="s", subject_end="s", object_start="o", object_end="o",
 )  # fmt: skip
 
 # The Adverse Drug Effect corpus, version 2: `DRUG-AE.rel` has one relation a line, with offsets in an abstract that is
