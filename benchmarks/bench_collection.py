@@ -243,11 +243,11 @@ def complete(folder: Path, sentences: int) -> bool:
 
 
 def parts_table(measured: dict[str, dict]) -> list[str]:
-    """Microseconds of CPU time a sentence by part of the work, as Markdown; a column for each manifest."""
+    """Microseconds a sentence of one process by part of the work, as Markdown; a column for each manifest."""
     lines = [f"| µs a sentence | {' | '.join(measured)} |", "|---|" + "---:|" * len(measured)]
     counts = [each["counts"] for each in measured.values()]
     for part in ("other", "tokenisation", "gate", "extraction"):
-        spent = [each["cpu_seconds"].get(part, 0.0) for each in measured.values()]
+        spent = [each["seconds"].get(part, 0.0) for each in measured.values()]
         cells = (f"{1e6 * value / each['sentences']:.0f}" for value, each in zip(spent, counts, strict=True))
         lines.append(f"| {part} | {' | '.join(cells)} |")
     shares = (f"{100 * each['let_through'] / each['sentences']:.1f} %" for each in counts)
@@ -255,7 +255,7 @@ def parts_table(measured: dict[str, dict]) -> list[str]:
 
 
 def report(two_step: dict, little: dict, single_step: dict) -> str:
-    """What was measured, as Markdown; CPU time, because other programs may run meanwhile."""
+    """What was measured, as Markdown."""
     counts = two_step["counts"]
     peaks = [block["peak_mb"] for block in two_step["blocks"]]
     return "\n".join(

@@ -42,7 +42,7 @@ FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about i
 STATE = "_state.json"  # settings, blocks and digests of the last run
 MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.(parquet|jsonl\.gz)(\..*)?")  # files of blocks, and beginnings of them
 BLOCKS, LINES = "blocks", "jsonl"  # folders of the Parquet files, and of the JSON lines if asked for
-SUMS = ("counts", "relations", "seconds", "cpu_seconds")
+SUMS = ("counts", "relations", "seconds")
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def write_manifest(
         "bytes": sum(facts["bytes"] for facts in blocks),
         "counts": dict(sums["counts"]),
         "relations": dict(sorted(sums["relations"].items(), key=lambda item: (-item[1], item[0]))),
-        **{key: {part: round(value, 3) for part, value in sums[key].items()} for key in ("seconds", "cpu_seconds")},
+        "seconds": {part: round(value, 3) for part, value in sums["seconds"].items()},
         "peak_mb": max((facts["peak_mb"] for facts in blocks), default=0.0),
         "blocks": [
             {key: facts[key] for key in ("file", "sha256", "bytes", "rows", "peak_mb")}

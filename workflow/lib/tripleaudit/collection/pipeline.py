@@ -87,18 +87,13 @@ def unpacked(batch: pa.Table) -> Iterator[Any]:
         yield pickle.loads(each.as_buffer())
 
 
-def clock_of(facts: dict[str, Any]) -> Clock:
-    """The clock of the work on a block, which writes into the facts about it."""
-    return Clock(facts["seconds"], facts["cpu_seconds"])
-
-
 def read(batch: pa.Table, reading: Reading) -> Iterator[pa.Table]:
     """Read blocks, of one file at a time."""
     for file, blocks in unpacked(batch):
         found = read_blocks(file, blocks, reading)
         for _ in blocks:
-            facts: dict[str, Any] = {"seconds": {}, "cpu_seconds": {}}
-            with clock_of(facts).timed("other"):
+            facts: dict[str, Any] = {"seconds": {}}
+            with Clock(facts["seconds"]).timed("other"):
                 sentences = next(found)
             facts |= {"block": sentences.block, "counts": dict(sentences.counts)}
             yield packed(facts, sentences.lines)
@@ -115,7 +110,7 @@ class Tokenise:
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         for facts, lines in unpacked(batch):
-            with clock_of(facts).timed("tokenisation"):
+            with Clock(facts["seconds"]).timed("tokenisation"):
                 tokens = joined(self.aligner.align([line.text for line in lines]))
             yield packed(facts, lines, tokens)
 
@@ -139,7 +134,7 @@ class Extract:
     """Holds gate and extractor, and extracts blocks."""
 
     def __init__(self, models: Models):
-        began, cpu = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
         from tripleaudit.extractors.registry import load_extractor
         from tripleaudit.training.predict import load_gate
         from tripleaudit.training.session import device, set_up
@@ -152,13 +147,13 @@ class Extract:
         self.device = str(where)
         extractor = SystemQueries(models.system) if models.system else load_extractor(models.extractor).to(where)
         self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
-        self.start = time.perf_counter() - began, time.process_time() - cpu
+        self.start = time.perf_counter() - began
 
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         from tripleaudit.training.stream import Account
 
         for facts, lines, *tokens in unpacked(batch):
-            account = self.stream.account = Account(clock=clock_of(facts))
+            account = self.stream.account = Account(clock=Clock(facts["seconds"]))
             with (
                 account.clock.timed("other"),
                 memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size),
@@ -169,8 +164,8 @@ class Extract:
             facts["counts"] |= {key: account.counts[key] for key in COUNTED}
             facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
             facts["money"] = getattr(self.stream.model, "money", 0.0)
-            account.clock.add("start", *self.start)
-            self.start = 0.0, 0.0  # once, however many blocks follow
+            account.clock.add("start", self.start)
+            self.start = 0.0  # once, however many blocks follow
             facts["peak_mb"] = memory.peak_mb(shared=False)
             yield packed(facts, found)
 
@@ -234,7 +229,7 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
     import pyarrow.compute as pc
 
     for facts, table in unpacked(batch):
-        with clock_of(facts).timed("other"):
+        with Clock(facts["seconds"]).timed("other"):
             if settings["write"] == "triples":
                 table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
             name = block_name(facts["block"], settings)

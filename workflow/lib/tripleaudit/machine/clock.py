@@ -8,29 +8,19 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Clock:
-    """Adds up how long parts take, by the clock and of all CPU threads of this process.
-
-    Attributes:
-        seconds, cpu_seconds: of each part.
-    """
+    """Adds up how many ``seconds`` each part takes."""
 
     seconds: MutableMapping[str, float] = field(default_factory=dict)
-    cpu_seconds: MutableMapping[str, float] = field(default_factory=dict)
 
     @contextmanager
     def timed(self, part: str) -> Iterator[None]:
         """Add the time of the block to one part, less that of other parts inside it."""
-        began, cpu = (
-            time.perf_counter() - sum(self.seconds.values()),
-            time.process_time() - sum(self.cpu_seconds.values()),
-        )
+        began = time.perf_counter() - sum(self.seconds.values())
         try:
             yield
         finally:
-            seconds, own = time.perf_counter() - began, time.process_time() - cpu
-            self.add(part, seconds - sum(self.seconds.values()), own - sum(self.cpu_seconds.values()))
+            self.add(part, time.perf_counter() - began - sum(self.seconds.values()))
 
-    def add(self, part: str, seconds: float, cpu: float) -> None:
+    def add(self, part: str, seconds: float) -> None:
         """Add to one part what was measured otherwise."""
-        for total, value in ((self.seconds, seconds), (self.cpu_seconds, cpu)):
-            total[part] = round(total.get(part, 0.0) + value, 6)
+        self.seconds[part] = round(self.seconds.get(part, 0.0) + seconds, 6)
