@@ -1,6 +1,8 @@
 """OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI 2022).
 
-A word-end marker after every word keeps the tags of a triple apart: start and end of an entity always differ.
+Three things are as in the authors' code, not as in the paper: a marker stands after every word and is the last token of
+an entity that ends there, so that start and end always differ and the tags of a triple lie apart; the loss is summed
+over relations, of which the paper takes the mean, too; and :func:`decode` says which tags make a triple.
 
 Shortcut: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made from two lists of tokens
 (:mod:`tripleaudit.extractors.tables`).
@@ -23,10 +25,10 @@ HB_TB, HB_TE, HE_TE = 1, 2, 3  # subject start or end (head) with object start o
 
 
 class OneRel(Extractor):
-    """The one-module, one-step extractor: tags of (i, r, j) from ``R ReLU(dropout(W[h_i; h_j] + b))``.
+    """The one-module, one-step extractor: tags of (i, r, j) from the paper's ``R ReLU(dropout(W[h_i; h_j] + b))``.
 
     Tag 0 is the paper's "-"; in the others H and T are subject (head) and object (tail), B and E an entity's first and
-    last token. Every pair of tokens has a tag for every relation, specials included.
+    last token. Every pair of tokens has a tag for every relation, specials included. In shapes, R counts relations.
     """
 
     name = "onerel"
@@ -38,7 +40,7 @@ class OneRel(Extractor):
         super().__init__(config, encoder)
         width = self.hidden_size
         self.pair = nn.Linear(2 * width, 3 * width)  # W and b
-        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # R, [tag, relation]
+        self.tags = nn.Linear(3 * width, 4 * len(config.relations))  # the paper's R, and a bias; [tag, relation]
         self.post_init()
 
     def features(self, left: Tensor, right: Tensor) -> Tensor:
@@ -77,7 +79,7 @@ class OneRel(Extractor):
 
 
 def targets(triples: Tensor) -> Cells:
-    """Cells of gold triples [n, 6] in writing order: triples grouped by subject, three tags each."""
+    """Cells of gold triples [n, 6], three tags each; by subject, because the last tag written to a cell holds."""
     sentence, start, end, relation, object_start, object_end = by_subject(triples).unbind(1)
     tags = torch.tensor([HB_TB, HB_TE, HE_TE])
     return Cells(
@@ -90,7 +92,7 @@ def targets(triples: Tensor) -> Cells:
 
 
 def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
-    """Join the tags of triples (official rule).
+    """Join the tags of triples; of several that would fit, the paper does not say which, so this is the authors' rule.
 
     Cells are listed in the order (relation, row, column). HB-TB at (r, i, j): the column j2 of the *next* listed cell
     must hold HB-TE at (r, i, j2); the first row from i on with HE-TE in that column ends the subject.
