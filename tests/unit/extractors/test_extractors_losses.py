@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import random_batch
-from tripleaudit.extractors import grte, maxima, onerel, pairs, unirel
+from tripleaudit.extractors import grte, maxima, onerel, pairs
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.decoding import nearest_tail, pairs_within
+from tripleaudit.extractors.decoding import nearest_tail, pairs_within, surest
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
 from tripleaudit.extractors.pointers import run_whole, whole_lstm
@@ -112,16 +112,16 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     def everything() -> list[torch.Tensor]:
         found = [
             last_written(torch.tensor([3, 1, 3, 2, 1, 3])),
-            unirel._surest(triples[:, 0], torch.ones(len(triples)), 2),
+            surest(triples[:, 0], torch.ones(len(triples)), 2),
         ]
-        for made in (onerel.targets(triples), grte.targets(triples), pairs.most_certain(scored, 3)):
+        for made in (onerel.targets(triples), grte.targets(triples), pairs.most_certain(scored)):
             found += [getattr(made, name) for name in pairs._FIELDS]
         return found
 
     counts = torch.bincount(scored.sentence)
-    assert counts.max() > 2 and len(pairs.most_certain(scored, 3)) == counts.clamp(max=2).sum()
+    assert counts.max() > 2 and len(pairs.most_certain(scored)) == counts.clamp(max=2).sum()
     few = scored.select(torch.arange(len(scored)).flip(0)[:2])
-    assert pairs.most_certain(few, 3) is few  # in their own order
+    assert pairs.most_certain(few) is few  # in their own order
     expected = everything()
     adversarial_argsort(monkeypatch)
     for one, other in zip(everything(), expected, strict=True):

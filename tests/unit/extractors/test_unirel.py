@@ -23,6 +23,7 @@ from support.extractors import (
 from tripleaudit.errors import UserError
 from tripleaudit.extractors import unirel
 from tripleaudit.extractors.casrel import CasRel
+from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targets
 
 
@@ -216,4 +217,4 @@ def test_an_eager_model_follows_up_64_entities_and_512_pairs_of_a_sentence():
 
 def test_of_too_many_the_surest_of_every_sentence_are_followed_up_the_first_of_equal_ones():
     sentences, scores = torch.tensor([0, 0, 0, 0, 1]), torch.tensor([0.1, 0.5, 0.9, 0.5, 0.2])
-    assert unirel._surest(sentences, scores, 2).tolist() == [2, 1, 4]
+    assert surest(sentences, scores, 2).tolist() == [2, 1, 4]

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
 from tripleaudit.corpora.remarks import KINDS, SHOWN
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.verbaliser import bare
@@ -279,12 +279,8 @@ class _Finder:
         text, where = self.item.text, self.item.where
         if start is not None:
             end = start + len(entity)
-            if not 0 <= start < end <= len(text):
-                raise UserError(
-                    f"{where}: the span [{start}, {end}) of {entity!r} is outside the text of {len(text)} characters"
-                )
-            if text[start:end] != entity:
-                raise UserError(f"{where}: the span [{start}, {end}) reads {text[start:end]!r}, expected {entity!r}")
+            if problem := misfit(text, start, end, entity):
+                raise UserError(f"{where}: the span {problem}")
             if entity != entity.strip() or _in_word(text, start) or _in_word(text, end):
                 self.cut.append(f"{where}: {entity!r}")
             return [Span(start, end, entity, type_)], "given"

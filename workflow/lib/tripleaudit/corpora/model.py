@@ -87,18 +87,16 @@ class Sentence:
         """Yield one clause for each span that does not fit the text."""
         for triple in self.triples:
             for role, span in (("subject", triple.subject), ("object", triple.object)):
-                if span.start is None or span.end is None:
-                    continue
-                if not 0 <= span.start < span.end <= len(self.text):
-                    yield (
-                        f"{role} span [{span.start}, {span.end}) is outside the text, which has "
-                        f"{len(self.text)} characters"
-                    )
-                elif self.text[span.start : span.end] != span.text:
-                    yield (
-                        f"{role} span [{span.start}, {span.end}) reads {self.text[span.start : span.end]!r}, "
-                        f"expected {span.text!r}"
-                    )
+                if span.located and (problem := misfit(self.text, *span.offsets, span.text)):
+                    yield f"{role} span {problem}"
+
+
+def misfit(text: str, start: int, end: int, expected: str) -> str:
+    """Return what is wrong with a span of a text that is to read as expected; empty where nothing is."""
+    if not 0 <= start < end <= len(text):
+        return f"[{start}, {end}) is outside the text of {len(text)} characters"
+    found = text[start:end]
+    return "" if found == expected else f"[{start}, {end}) reads {found!r}, expected {expected!r}"
 
 
 def span_from_json(value: Any) -> Span:

@@ -75,3 +75,10 @@ def ranks(groups: Tensor) -> Tensor:
     """Return [n] int64, the position of each row in its group (0, 1, …); ``groups`` [n] rises."""
     groups = groups.contiguous()
     return torch.arange(len(groups), device=groups.device) - torch.searchsorted(groups, groups)
+
+
+def surest(sentence: Tensor, score: Tensor, most: int) -> Tensor:
+    """Numbers of the rows [n] with the best scores of each sentence, at most so many."""
+    order = torch.argsort(score, descending=True, stable=True)
+    order = order[torch.argsort(sentence[order], stable=True)]
+    return order[first_rows(sentence[order], most)]

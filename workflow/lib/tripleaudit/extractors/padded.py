@@ -217,4 +217,4 @@ def find_cells(table: "Table") -> Cells:
         row, at = torch.triu_indices(pairs.length, pairs.length)[:, position]
     else:
         row, at = position // pairs.length, position % pairs.length
-    return most_certain(Cells(sentence, row, at, column, class_, scores), pairs.batch)
+    return most_certain(Cells(sentence, row, at, column, class_, scores))

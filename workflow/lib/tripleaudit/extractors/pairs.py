@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.batches import slices
+from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.losses import last_written, raise_precision
 
 if TYPE_CHECKING:
@@ -232,18 +233,14 @@ def find_cells(table: "Table") -> Cells:
             relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
             scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
             part = Cells(torch.full_like(pair, s), row[pair], column[pair], relation + chunk.start, class_, scores)
-            found.setdefault(s, []).append(most_certain(part, len(left)))
+            found.setdefault(s, []).append(most_certain(part))
     none = torch.zeros(0, dtype=torch.long, device=left.device)
-    parts = [most_certain(join_cells(each), len(left)) for each in found.values()]
+    parts = [most_certain(join_cells(each)) for each in found.values()]
     return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=left.device))
 
 
-def most_certain(cells: Cells, sentences: int) -> Cells:
+def most_certain(cells: Cells) -> Cells:
     """At most ``MOST_CELLS`` cells of each sentence."""
-    counts = torch.bincount(cells.sentence, minlength=sentences)
-    if not len(cells) or int(counts.max()) <= MOST_CELLS:
+    if not len(cells) or int(torch.bincount(cells.sentence).max()) <= MOST_CELLS:
         return cells
-    order = torch.argsort(cells.scores, descending=True, stable=True)
-    order = order[torch.argsort(cells.sentence[order], stable=True)]
-    rank = torch.arange(len(order)) - (counts.cumsum(0) - counts)[cells.sentence[order]]
-    return cells.select(order[rank < MOST_CELLS])
+    return cells.select(surest(cells.sentence, cells.scores, MOST_CELLS))

@@ -28,7 +28,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
-from tripleaudit.extractors.decoding import first_rows, pairs_within
+from tripleaudit.extractors.decoding import pairs_within, surest
 from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
 
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
@@ -217,7 +217,7 @@ def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Ten
     sure = F.logsigmoid(scores)
     inside = (content[:, :, None] & content[:, None]).triu()
     sentence, start, end = torch.nonzero(links[:, SPAN, :length, :length] & inside, as_tuple=True)  # [e]
-    best = _surest(sentence, sure[sentence, SPAN, start, end], MOST_SPANS)
+    best = surest(sentence, sure[sentence, SPAN, start, end], MOST_SPANS)
     sentence, start, end = sentence[best], start[best], end[best]
 
     subject, object_ = pairs_within(sentence, sentence)
@@ -232,7 +232,7 @@ def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Ten
         + sure[heads][linked]
         + sure[tails][linked]
     )
-    best = _surest(at, score, MOST_PAIRS)
+    best = surest(at, score, MOST_PAIRS)
     subject, object_, at, score = subject[best], object_[best], at[best], score[best]
 
     def related(values: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -250,10 +250,3 @@ def decode(scores: Tensor, content: Tensor, threshold: float = 0.5) -> tuple[Ten
     one, other = subject[pair], object_[pair]
     rows = torch.stack([at[pair], start[one], end[one], relation, start[other], end[other]], dim=1)
     return rows, score.exp().clamp(min=torch.finfo(score.dtype).tiny)
-
-
-def _surest(sentence: Tensor, score: Tensor, most: int) -> Tensor:
-    """Numbers of the rows [n] with the best scores of each sentence, at most so many."""
-    order = torch.argsort(score, descending=True, stable=True)
-    order = order[torch.argsort(sentence[order], stable=True)]
-    return order[first_rows(sentence[order], most)]

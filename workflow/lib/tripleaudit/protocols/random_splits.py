@@ -2,7 +2,7 @@
 
 A trial divides all sentences of a corpus at random into sets of the sizes that they have. A test triple is unseen where
 no sentence of the trial's training set has its relation with its subject, nor with its object
-(:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Thousands of trials are one array, a bit a trial.
+(:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Hundreds of trials are one array.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,8 @@ from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.types import distinct_triples
 
-BATCH: Final = 4096  # trials at a time, a multiple of 64
+BATCH: Final = 4096  # trials that are drawn at a time
+COUNTED: Final = 256  # trials that are counted at a time
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,9 @@ def random_splits(
         for start in range(0, trials, BATCH):
             part = shares[start : start + BATCH]
             tested, held = _drawn(random, len(sentences), len(test), len(valid))
-            part[:] = corpus.unseen(tested, held)[: len(part)]
+            for at in range(0, len(part), COUNTED):
+                some = slice(at, min(at + COUNTED, len(part)))
+                part[some] = corpus.unseen(tested[some], held[some])
             progress.add(len(part))
     return RandomSplits(
         trials, float(shares.mean()), float(shares.max()), np.quantile(shares, (0.025, 0.5, 0.975)).tolist()
@@ -80,7 +83,7 @@ class _Corpus:
     """Triples of a corpus, each once a sentence, with the sentences that give their parts away."""
 
     def __init__(self, sentences: Sequence[Sentence]) -> None:
-        listed = sorted((distinct_triples(each) for each in sentences), key=len)  # their order counts nothing
+        listed = sorted((distinct_triples(each) for each in sentences), key=len)  # the order that was published with
         triples = [(position, triple) for position, each in enumerate(listed) for triple in each]
         self.sentence = np.array([position for position, _ in triples])
         self.sizes = np.array([len(each) for each in listed])
@@ -89,21 +92,13 @@ class _Corpus:
 
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
         """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
-        test, out = _packed(tested), _packed(held)
+        test, out = tested.T, held.T  # [sentences, trials]
         # in which trials all sentences of a pair are held out
         no_head, no_tail = (
-            np.bitwise_and.reduceat(out[members], starts) for members, starts in (self.heads, self.tails)
+            np.logical_and.reduceat(out[members], starts) for members, starts in (self.heads, self.tails)
         )
-        bits = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials / 8]
-        row, column = np.nonzero(bits)
-        found = np.unpackbits(bits[row, column][:, None], axis=1)
-        trial = 8 * column[:, None] + np.arange(8)
-        count = np.bincount(trial[found == 1], minlength=len(tested))
-        total = np.zeros(len(tested), dtype=np.int64)
-        for size in np.unique(self.sizes):
-            first, last = np.searchsorted(self.sizes, (size, size + 1))
-            total += size * np.count_nonzero(tested[:, first:last], axis=1)
-        return count / np.maximum(total, 1)
+        unseen = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials]
+        return unseen.sum(axis=0) / np.maximum(self.sizes @ test, 1)
 
 
 def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
@@ -117,8 +112,3 @@ def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.nda
     sizes = [len(positions) for positions in groups.values()]
     members = np.array([position for positions in groups.values() for position in positions])
     return (members, np.concatenate([[0], np.cumsum(sizes)[:-1]])), np.array([number[pair] for pair in of])
-
-
-def _packed(mask: np.ndarray) -> np.ndarray:
-    """Return ``[trials, sentences]`` as bits ``[sentences, trials / 8]``."""
-    return np.ascontiguousarray(np.packbits(mask, axis=0).T)
