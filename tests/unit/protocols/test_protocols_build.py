@@ -189,8 +189,8 @@ def test_the_masked_language_model_has_the_seed_of_the_protocol(tiny_encoder, mo
     class Asked(Exception):
         pass
 
-    def train(encoder, sentences, out, settings):
-        raise Asked(settings.seed, settings.steps, settings.layers)
+    def train(encoder, sentences, out, *, steps, layers, seed):
+        raise Asked(seed, steps, layers)
 
     monkeypatch.setattr("tripleaudit.protocols.build.train_masked_lm", train)
     with pytest.raises(Asked) as caught:

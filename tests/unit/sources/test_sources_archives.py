@@ -75,12 +75,9 @@ def changed(path, old, new):
 FLAGS, METHOD = (6, 8), (8, 10)  # places in the two headers
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "message"),
-    [(FLAGS, 1, "File 'a' is encrypted"), (METHOD, 99, "compression method is not supported")],
-)
-def test_what_zipfile_cannot_read_is_one_sentence(tmp_path, field, value, message):
-    with pytest.raises(UserError, match=message):
+@pytest.mark.parametrize(("field", "value"), [(FLAGS, 1), (METHOD, 99)])
+def test_what_zipfile_cannot_read_is_one_sentence(tmp_path, field, value):
+    with pytest.raises(UserError, match="member 'a' is encrypted or packed in another way; expected an open archive"):
         extract(changed(write(tmp_path / "a.zip", "zip", "a"), field, value), "", tmp_path / "all")
     bundle = changed(write(tmp_path / "b.zip", "zip", MANIFEST), field, value)
     with pytest.raises(UserError, match="b.zip: the bundle is damaged"):

@@ -69,8 +69,8 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
     except DAMAGED as error:
         raise UserError(f"{archive}: the archive is damaged ({error})") from error
     except RuntimeError as error:  # of zipfile
-        expected = "expected members that are open and packed by deflate, bzip2 or LZMA"
-        raise UserError(f"{archive}: cannot be unpacked ({error}); {expected}") from error
+        expected = "expected an open archive, packed by deflate, bzip2 or LZMA"
+        raise UserError(f"{archive}: member {name!r} is encrypted or packed in another way; {expected}") from error
     if not written and not left:
         raise UserError(f"{archive}: there is no {inner!r} in the archive")
     return left
