@@ -39,7 +39,6 @@ class Collection:
     """What is to be done.
 
     Attributes:
-        name: of the collection.
         files: paths, folders, patterns and addresses.
         target: folder of the result.
         models: what extracts.

@@ -131,8 +131,6 @@ def finished_block(target: Target, name: str, known: Mapping[str, Any], there: s
     """Return what the manifest lists of a block that is finished, None where it is missing or not whole.
 
     Args:
-        target: folder.
-        name: of the block.
         known: file -> [bytes, SHA-256] of earlier runs; what is not known is read.
         there: names of the files in the folder.
     """

@@ -94,7 +94,6 @@ class CorpusReport:
         triples: different triples of each sentence, and ``unique_triples`` different ones in the whole corpus.
         spans: triples with positions that the sentences hold (more than ``triples`` if a triple has several positions).
         relations: number of different relations, and ``relation_counts`` of triples by relation.
-        zero_triple_sentences: sentences without triples.
         triples_not_in_text: triples (of ``triples``) with an argument that does not occur in the text; they keep
             their strings and have no position.
         found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
@@ -142,8 +141,6 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     and so on that no sentence before has is added, which the note ``renamed_ids`` counts.
 
     Args:
-        raw: sentences as a reader yields them.
-        source, format: go into the report.
         occurrence: ``first`` or ``all`` occurrences of a string that has no position of its own; ``given`` refuses
             such strings if they are in the text. With ``all``, every subject is paired with every object.
 

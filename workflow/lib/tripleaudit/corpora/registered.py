@@ -30,11 +30,8 @@ def read_registered(
     """Read one split of a registered corpus.
 
     Args:
-        name: of the corpus.
-        split: train, valid or test.
         raw_root: folder with the raw files under their registered names.
         occurrence: see :func:`tripleaudit.corpora.read_corpus`.
-        limit: keep only the first sentences.
         limit_each: keep only the first sentences of each file, as variants of a limited test set lie.
         lower: lower-case and strip accents (:func:`~tripleaudit.corpora.corpus.uncased`).
         only, some_absent: keep the sentences of these relations alone, before any limit

@@ -29,7 +29,6 @@ class Alignment:
     """One tokenised text; all arrays have length L (tokens, specials included).
 
     Attributes:
-        input_ids: token ids, int64.
         starts, ends: character offsets of each token (end exclusive); zero-width for specials and markers.
         word_ids: number of the whitespace word that the token belongs to, -1 for specials.
         markers: whether a token is a word-end marker; None in the ``subword`` layout.
@@ -209,7 +208,6 @@ def token_triples(
     Args:
         alignment: the tokenised ``sentence.text``.
         sentence: gold triples with character spans; triples with an unlocated argument are lost.
-        relations: relation name to id.
         occurrence: ``given`` takes the spans as the corpus has them, ``first`` moves both entities to the first
             occurrence of their strings, ``all`` pairs every subject occurrence with every object occurrence
             (TPLinker; Wang et al., COLING 2020).

@@ -80,7 +80,6 @@ class ExtractorOutput(ModelOutput):
     Attributes:
         loss: scalar; None of a classifier that was given no gold triples.
         terms: the named parts of the loss, detached, for logs.
-        logits: of a classifier.
     """
 
     loss: Tensor | None = None
@@ -171,7 +170,6 @@ class Extractor(PreTrainedModel):
         """Build further arguments of ``forward`` for a training batch, in the data loader.
 
         Args:
-            config: the model's configuration.
             rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
                 sentence; a static batch may have dummy sentences behind, which must count in no term.
             rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken
@@ -488,7 +486,6 @@ def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -
     probability as its contrary; hundreds of steps at a high learning rate then learn that nearly all are negative.
 
     Args:
-        extractor: an untrained extractor.
         prior: one probability for all its sparse outputs, or one for each output named; others keep their start.
     """
     for name, classes in extractor.settings.sparse_outputs.items():

@@ -76,8 +76,6 @@ def pad_batch(
     """Stack alignments, padded to the longest one.
 
     Args:
-        alignments: B aligned sentences.
-        pad_id: token id of padding.
         words: also give the word tensors, for word-level extractors.
         shape: pad to it instead; a sentence that is missing has padding alone.
 

@@ -217,7 +217,6 @@ def decode(
         back: of objects, and of subjects given n object spans.
         relation_logits: pairs [n, 5] (sentence, subject start, end, object start, end), sorted -> [n, R].
         content: [B, L] bool.
-        pairs_at_once: for ``relation_logits``.
 
     Returns:
         rows [n, 6] and scores [n]: the better direction's product of four probabilities, times the relation's.

@@ -103,7 +103,6 @@ def draw_subjects(
     Args:
         triples: [n, 6], sentences rising.
         draw: [B] uniforms in [0, 1).
-        batch: B.
 
     Returns:
         start, end: [B] the drawn subject, 0 where the sentence has none; present: [B] bool; drawn: [n] bool, the
@@ -138,7 +137,6 @@ def decode(
         subject_logits: [B, L, 2].
         object_logits: (sentence [N], start [N], end [N]) -> [N, L, 2, R].
         content: [B, L] bool; specials and padding start and end nothing.
-        relations: R.
 
     Returns:
         rows [n, 6] and scores [n], the product of the four probabilities used.

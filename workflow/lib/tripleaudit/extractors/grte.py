@@ -167,8 +167,6 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 
     Args:
         cells: positive cells with scores, distinct.
-        relations: R.
-        length: L.
 
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of the one or two cells.

@@ -146,7 +146,6 @@ class PtrNet(Extractor):
         """Let the decoder write the gold triples.
 
         Args:
-            words: of the batch.
             classes, pointers: [B, T] and [B, T, 4], what each step is to write.
 
         Returns:

@@ -37,10 +37,7 @@ def learn_types(model: "Extractor", sentences: Sequence[Sentence], *, batch_size
     """Give a trained extractor its type layer, learnt from the located entities of training triples.
 
     Args:
-        model: trained, on the device that it is to learn on.
         sentences: the training split; nothing happens where its entities have no types.
-        batch_size: sentences to encode at a time.
-        seed: of the order of the entities.
 
     Returns:
         ``entities`` learnt from, ``types``, and ``accuracy`` on these entities; empty where there are no types.

@@ -170,8 +170,6 @@ def draw_instances(
 
     Args:
         rows: [n, 5] (subject start, subject end, relation, object start, object end).
-        rng: the sentence's generator.
-        neg_samples: the most negatives of each positive.
         max_positives: the most positives, a random choice; 0 for all.
 
     Returns:
@@ -215,7 +213,6 @@ def decode(
         relation_logits: [B, R].
         object_logits: instances [n, 4] (sentence, subject start, subject end, relation) -> [n, L].
         content: [B, L] bool.
-        instances_at_once: for ``object_logits``.
 
     Returns:
         rows [n, 6] and scores [n], the product of the six probabilities used.

@@ -132,8 +132,6 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 
     Args:
         cells: positive cells with scores, distinct, columns as in :func:`targets`.
-        relations: R.
-        length: L.
 
     Returns:
         rows [n, 6] and scores [n], the product of the probabilities of two entity cells, head link and tail link.

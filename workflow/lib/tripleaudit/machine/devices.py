@@ -44,7 +44,6 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
         wanted: ``0`` hides all GPUs, so that everything runs on the CPU; ``auto`` takes GPUs where there are any;
             ``1`` insists on them.
         count: devices; 0 is the same as ``wanted="0"``.
-        poll: seconds between two attempts.
 
     Yields:
         the devices taken, as ``CUDA_VISIBLE_DEVICES`` names them; empty on the CPU.

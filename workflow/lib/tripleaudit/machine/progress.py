@@ -27,7 +27,6 @@ class Progress:
         what: start of each line.
         total: of all there is to do; None where that is not known.
         unit: what is counted, in the plural.
-        log: where lines go.
         at_most: the total is a bound that need not be reached.
     """
 

@@ -45,7 +45,6 @@ class Copies:
     """Sentences among which copies of others are looked for.
 
     Args:
-        texts: the sentences.
         threshold: similarity of word sets, above 0, from which two sentences are near.
     """
 

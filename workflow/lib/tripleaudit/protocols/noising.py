@@ -90,8 +90,6 @@ class EntityNoising:
     Args:
         sentences: the training split, from which the vocabulary is taken.
         token_counts: number of tokens of each of the given strings under the encoder's tokenizer.
-        settings: probabilities and switches.
-        seed: the run's seed.
 
     Attributes:
         counts: ``nested`` (sentences that will never be noised), and what happened so far in this process: ``noised``,

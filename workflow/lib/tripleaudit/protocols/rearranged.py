@@ -47,7 +47,6 @@ def rearrange(
             triples, then corpus order), and with each every sentence that holds it.
         max_count: for key-triple: a key is rare if at most this many sentences of the corpus hold it; default: 3 as in
             the published files, or, where these do not fill the sets, the smallest number that does.
-        seed: of all draws.
 
     Returns:
         The new splits and a report: ``rule``; ``hidden_triples`` (distinct, absent from training);

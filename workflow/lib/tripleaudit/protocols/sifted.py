@@ -36,7 +36,6 @@ def sift(
     sentences for WebNLG; that is a choice of the training, not of these sets.
 
     Args:
-        splits: the data set.
         rule: ``"frequency"`` (needs ``max_count``) or ``"sample"`` (needs ``percent``).
         max_count: a test triple in at most this many training sentences is hidden.
         percent: share of the distinct test triples to hide, 0 to 100; the number of triples is rounded half to even.

@@ -26,11 +26,6 @@ def hold_out(splits: Splits, *, relations: int = 5, seed: int = 0) -> tuple[Spli
     into ``relations`` bands of nearly equal size; one is drawn from each, so that frequent and rare ones are among
     them.
 
-    Args:
-        splits: the data set.
-        relations: how many to hold out.
-        seed: of the draw.
-
     Returns:
         The sets, test sentences with their held-out triples alone, and a report: ``held_out`` (relation -> training
         sentences that had it), ``dropped_train_sentences``, ``dropped_valid_sentences`` and ``dropped_test_triples``.

@@ -55,7 +55,6 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
 
     Args:
         counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
-        replicates: number of resamples.
         seed: of the resampling; the order of the sentences plays no part.
 
     Returns:

@@ -30,7 +30,6 @@ class SentenceCounts:
 
     Attributes:
         keys: what the run is (study, corpus, protocol, training, testing, extractor, noise, seed).
-        ids: sentence ids.
         strata: stratum of each sentence, ``None`` for zero triples or where no training set was given.
         counts: matching rule -> integers ``[sentences, 3]`` (correct, predicted, gold).
         names: of each sentence without triples which names of training it holds, ``None`` for the others; empty where

@@ -179,7 +179,6 @@ class Corrected:
     """Scores of one system against gold as it is, and bounds of what they would be against what the texts state.
 
     Attributes:
-        system: its name.
         precision, recall: against gold as it is.
         corrected_precision, corrected_recall: their bounds.
         judged: judged items by kind, (right, wrong, unsure): ``missed`` of gold and ``added`` by the system.

@@ -32,7 +32,6 @@ class Proposed:
         guess: a relation of the gold, empty where nothing speaks for one.
         support: of ``pairs``, those that the gold joins by ``guess``.
         turned: of ``support``, those with subject and object exchanged.
-        examples: some triples.
     """
 
     name: str

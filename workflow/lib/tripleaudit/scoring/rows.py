@@ -135,7 +135,6 @@ def score_run(
 
     Args:
         keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
-        threshold: of the gate.
         only_with_triples: leave out sentences without gold triples.
 
     Raises:

@@ -38,9 +38,7 @@ def randomisation_test(
     Args:
         first, second: counts ``[sentences, 3]`` on the same sentences, or ``[sentences, runs, 3]``: the statistic is
             then the difference of the means over runs.
-        metric: ``precision``, ``recall`` or ``f1``.
         shuffles: number of draws from the null hypothesis.
-        seed: of the draws.
         shared: whether the runs of both, one by one, share a seed.
 
     Raises:

@@ -49,7 +49,6 @@ def hints(
 
     Args:
         gold, predictions: the same sentences in the same order.
-        total: their score by ``matching``.
     """
     if not total.gold:
         return ["the gold sentences have no triples, so that every score is 0 whatever is predicted"]

@@ -40,7 +40,6 @@ class Half:
     """A sentence of which the first half is shown.
 
     Attributes:
-        sentence: the whole.
         shown: its first half, cut between words; of an odd number of words the shorter one.
         hidden: number of each gold triple -> ``subject`` or ``object``, whichever is hidden; triples that cannot be
             asked for are missing.
@@ -181,9 +180,7 @@ def write_completion(
     """Write what a language model emits of the hidden halves, and the controls; or why it has lost its row.
 
     Args:
-        name: of the system in the study.
         settings: its entry under ``systems``; ``completion`` is the number of test sentences.
-        files: read and written.
         job: what decides no result: threads, the section ``generative``, the name of the study, descriptions.
         run_keys: of the row, as the scores file names them.
         attempt: number of this try after tries that failed.

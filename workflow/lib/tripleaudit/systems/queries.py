@@ -28,7 +28,6 @@ class Query:
     """One test set as a system sees it.
 
     Attributes:
-        system: its name in the study.
         settings: its entry under ``systems``.
         sentences: texts without their triples.
         relations: that there are, with their descriptions (empty where there is none); of the training set and the

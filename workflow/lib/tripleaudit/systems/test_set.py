@@ -82,10 +82,8 @@ def predict_system(
     nothing else of the study is touched by it.
 
     Args:
-        name: of the system in the study.
         settings: its entry under ``systems``, without what only the scheduler needs; one key names its kind
             (:data:`~tripleaudit.descriptors.SYSTEM_KINDS`).
-        files: read and written.
         job: what decides no result: threads, the section ``generative``, the name of the study.
         attempt: number of this try after tries that failed.
         schema_of_test: the relations that there are are those of the test set, and not those of training.

@@ -55,7 +55,6 @@ class TrainingSentences:
     triples went which way.
 
     Args:
-        sentences: the training split.
         extractor: gives aligner, relations and the switches ``max_length``, ``occurrence`` and ``drop_zero``.
         noise: called at every fetch; None trains on the sentences as they are.
     """
@@ -135,9 +134,7 @@ def batches(
     by length, and the resulting batches shuffled.
 
     Args:
-        lengths: tokens of each sentence.
         batch_size: sentences per batch; the last batch may be smaller.
-        seed: the run's seed.
         epoch: counted from 0.
         grouped: False gives plain random batches.
         instances: of each sentence, where ``batch_size`` counts these; keys are then ``(epoch, sentence, instance)``.

@@ -97,7 +97,6 @@ def train_to(
     Args:
         name: of the extractor, such as ``casrel`` or ``zcc-binary``.
         train, valid: the splits; all relations of ``train`` are learnt, in alphabetical order.
-        encoder: local folder of the pre-trained encoder.
         values: see :func:`split_settings`.
         score: compares gold and predicted sentences of the validation set, ``{"f1": …}``.
         inputs: role -> file, for the provenance.

@@ -65,9 +65,6 @@ class Step:
     """Runs training steps operator by operator.
 
     Args:
-        model: on its device.
-        optimizer: of its parameters.
-        settings: clipping and the like.
         bf16: autocast to bfloat16.
 
     Attributes:

@@ -47,8 +47,6 @@ class Stream:
     Args:
         model: an extractor, or whatever has its ``extract``; without ``aligner`` it reads texts and no tokens.
         gate: a zero-cardinality classifier; only what it lets through reaches the extractor, the rest gets no triples.
-        batch_size: sentences at a time.
-        window: sentences of a window.
         threshold: the gate lets a sentence through if its score is greater.
     """
 
@@ -81,7 +79,6 @@ class Stream:
         """Yield the sentences of one window with their predicted triples, in order.
 
         Args:
-            window: sentences.
             known: what the aligner of the first model that reads them (:attr:`aligner`) made of their texts.
         """
         account, gate, texts = self.account, self.gate, [sentence.text for sentence in window]

@@ -76,9 +76,7 @@ class TrainingResult:
 
     Attributes:
         history: rows with ``step``, ``epoch``, ``seconds`` and either ``loss`` and ``learning_rate`` or ``f1``.
-        progress: best validation and times.
         steps, epochs: done, not planned.
-        device: where it ran.
     """
 
     history: list[dict[str, Any]]
@@ -104,7 +102,6 @@ class ExtractorTrainer:
 
     Attributes:
         step, epoch: optimiser steps and (parts of) epochs done.
-        history: rows of the log.
         progress, best_weights: see :class:`Progress`.
     """
 
@@ -303,15 +300,12 @@ def train_extractor(
 
     Args:
         model: an untrained extractor, made under ``seed``.
-        dataset: its training sentences.
-        settings: how to train.
         seed: of data order, draws and dropout.
         folder: for checkpoints; a run with the same ``fingerprint`` that was killed is continued from there and ends
             with the weights that an uninterrupted run has. The caller removes it after saving the model.
         validate: scores the model on the validation set, ``{"f1": …, …}``; None trains to the end and keeps the last
             weights.
         fingerprint: what decides the result; see :func:`tripleaudit.training.checkpoints.prepare`.
-        device: to train on.
         report: gets each row of the history as it comes.
 
     Raises:

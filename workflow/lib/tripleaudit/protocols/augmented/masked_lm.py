@@ -86,7 +86,6 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
 
     Args:
         folder: of the model, or of an encoder, whose head is then new.
-        what: is expected there.
         layers: to load, from the bottom; default: all.
 
     Raises:

@@ -60,10 +60,7 @@ def choose(
     the sentence, old or new.
 
     Args:
-        layout: of the sentence.
-        candidates: similar entities of each of its entities.
         part: one of :data:`tripleaudit.protocols.variants.PARTS`.
-        known: the entities of training.
         seed: text that names this draw; equal texts draw alike.
         roles, fallback: see :func:`augment`.
 
@@ -109,8 +106,6 @@ def augment(
 
     Args:
         splits: the data set; "seen" means: an entity of a triple in ``splits.train``.
-        model: fills masks.
-        nearest: finds neighbours of words.
         k: similar entities to draw from.
         beams: partial candidates kept while an entity of several words is filled.
         roles: what su and us ask of an entity that is both subject and object: an unseen one in both (``files``), or a
