@@ -70,7 +70,7 @@ BUILDERS = {  # the sixteen outputs that docs/formats.md speaks of -> format, or
     "graphrag-3.3.0": "graphrag",
     "graph.graphml": (GRAPHML, "it is no table, whose rows have fields like its first line"),
     "neo4j.csv": (NEO4J, "its columns are :START_ID, :END_ID, :TYPE; say which column is what with --column text="),
-    "parsed.conllu": (CONLLU, "the format cannot be recognised from the content"),
+    "parsed.conllu": (CONLLU, "it is no table, whose rows have fields like its first line"),
 }
 
 

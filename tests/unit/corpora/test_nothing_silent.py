@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import tripleaudit
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.remarks import KINDS, remarks
@@ -57,6 +58,10 @@ def lines(*rows: dict) -> dict[str, str]:
 
 def said(subject: str, object_: str) -> dict:
     return {"text": TEXT, "triples": [[subject, "leads", object_]]}
+
+
+def triple(**more: object) -> dict[str, str]:
+    return lines({"text": TEXT, "triples": [{"subject": "Ada Lund", "relation": "leads", "object": "Delta", **more}]})
 
 
 def archive(name: str) -> bytes:
@@ -260,6 +265,29 @@ CASES: dict[str, tuple[dict, object]] = {
         lines({"text": TEXT, "spans": [], "triplets": [[[0, 2, "P", "Ada Lund"], "leads", [3, 4, "F", "Delta"], 1]]}),
         "reads 'Ad', but the file says 'Ada Lund' of it; expected offsets in characters",
     ),
+    "rows of two splits": (
+        table([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "test"], ["It", "", "", "", "train"]),
+        (3, 1, {"other_splits": 1}),
+    ),
+    "rows of one split": (table([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "train"]), (2, 1, {})),
+    "a negated triple": (triple(negated=True), (1, 1, {"attributes": 1})),
+    "a triple that is not negated": (triple(negated=False, qualifiers={}, status="accepted"), (1, 1, {})),
+    "a negative polarity": (triple(polarity="negative"), (1, 1, {"attributes": 1})),
+    "a rejected triple": (triple(status="Rejected"), (1, 1, {"attributes": 1})),
+    "a triple that does not hold": (triple(valid=False), (1, 1, {"attributes": 1})),
+    "a triple with qualifiers": (triple(qualifiers={"since": "1999"}), (1, 1, {"attributes": 1})),
+    "pairs with a label of 0 or 1": (
+        table([*HEAD, "label"], [*GOOD, "0"], ["Bo leads", "Bo", "leads", "Bo", "1"]), (2, 2, {"attributes": 1}),
+    ),
+    "a row that failed": (lines(ROW, {"text": "It", "triples": [], "error": "timeout"}), (2, 1, {"failed_rows": 1})),
+    "an answer that was cut": (
+        lines({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
+    ),
+    "predictions beside the gold": (lines({**ROW, "predicted": []}), (1, 1, {"second_lists": 1})),
+    "gold beside the predictions": (lines({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
+    "marks of entities": (
+        lines({"text": "<e1>Ada Lund</e1> leads <e2>Delta</e2>", "triples": ROW["triples"]}), (1, 1, {"marks": 1}),
+    ),
     "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
     "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
     "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"),
@@ -367,3 +395,18 @@ def test_a_column_said_twice_is_refused(tmp_path, capsys):
     path = write(tmp_path, table(HEAD, GOOD))
     assert main(["check", str(path), "--column", "text=text,text=subject"]) == 1
     assert "--column: text is text and subject; expected each role once" in capsys.readouterr().err
+
+
+def test_more_resamples_than_change_a_digit_are_refused(tmp_path, capsys):
+    path = str(write(tmp_path, lines(*(dict(ROW, id=n) for n in range(20)))))
+    for command, option in (("score", "--bootstrap"), ("compare", "--bootstrap"), ("compare", "--shuffles")):
+        with pytest.raises(SystemExit):
+            main([command, *[path] * (2 if command == "score" else 3), option, "20000000"])
+        assert "and at most 100000" in capsys.readouterr().err
+    with pytest.raises(UserError, match="bootstrap: 20000000 resamples; expected at most 100000, beyond which"):
+        tripleaudit.score(path, path, bootstrap=20_000_000)
+    (tmp_path / "s.yaml").write_text(
+        f"study: s\ncorpora: {{c: {{files: {{test: {path}}}}}}}\nscoring: {{bootstrap: 100001}}"
+    )
+    assert main(["validate", str(tmp_path / "s.yaml")]) == 1
+    assert "scoring/bootstrap: expected at most 100000, got 100001" in capsys.readouterr().err

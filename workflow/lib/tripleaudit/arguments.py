@@ -59,7 +59,7 @@ def options_of(values: Mapping[str, Any]) -> list[str]:
     return [part for parts in said for part in parts]
 
 
-NUMBER, SEED = Whole(1), Whole(0, 2**32 - 1)
+NUMBER, SEED, RESAMPLES = Whole(1), Whole(0, 2**32 - 1), Whole(0, 10**5)
 SHARE, POSITIVE, MONEY = Real(0, 1), Real(open=True), Real()
 
 

@@ -210,6 +210,7 @@ Text = Annotated[str, Field(min_length=1)]
 MOST = 10**9  # of anything that is counted; more is a slip of the keyboard
 Count = Annotated[int, Field(ge=0, le=MOST)]
 Number = Annotated[int, Field(ge=1, le=MOST)]
+Resamples = Annotated[int, Field(ge=0, le=10**5)]  # more change no digit that is shown
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # of NumPy's generators
 Batch = Annotated[int, Field(ge=1, le=2**16)]  # what is computed at a time
 Processes = Annotated[int, Field(ge=1, le=2**10)]  # or threads, of one machine

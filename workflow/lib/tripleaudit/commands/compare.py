@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, SEED, Real, Whole, add_reading
+from tripleaudit.arguments import RESAMPLES, SEED, Real, Whole, add_reading
 
 HELP = "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
 BELOW = 3
@@ -27,8 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, all changed sentences included")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write everything to a file .json, .md or .html")
-    parser.add_argument("--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples; 0: no intervals")
-    parser.add_argument("--shuffles", type=NUMBER, default=10_000, metavar="N", help="draws of the tests (10000)")
+    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
+    parser.add_argument(
+        "--shuffles", type=Whole(1, 10**6), default=10_000, metavar="N", help="draws of the tests (10000)"
+    )
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of both (default: 0)")
 
 

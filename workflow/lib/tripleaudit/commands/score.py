@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from tripleaudit.arguments import SEED, Whole, add_sides
+from tripleaudit.arguments import RESAMPLES, SEED, add_sides
 
 HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
 
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|NAME=RELATION",
         help="name predicted relations as a map says (tripleaudit relations proposes one)",
     )
-    parser.add_argument("--bootstrap", type=Whole(), default=1000, metavar="N", help="resamples; 0: no intervals")
+    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
 

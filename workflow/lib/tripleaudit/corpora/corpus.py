@@ -245,6 +245,8 @@ def _odd_names(item: RawSentence) -> Iterator[LeftOut]:
         yield LeftOut("empty_texts", item.where)
     if not item.text.isascii() and (broken := BROKEN.search(item.text)):
         yield LeftOut("broken_characters", f"{item.where}: {broken[0]!r} in {item.text[:40]!r}")
+    if "<e1>" in item.text or "[E1]" in item.text:
+        yield LeftOut("marks", f"{item.where}: {item.text[:40]!r}")
     for triple in item.triples:
         if not (triple.subject.strip() and triple.object.strip()):
             yield LeftOut("empty_names", f"{item.where}: {triple[:3]}")

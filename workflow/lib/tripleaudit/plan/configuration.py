@@ -13,10 +13,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import (
     NAME,
     Batch,
-    Count,
     Name,
     OrEmpty,
     Processes,
+    Resamples,
     Section,
     Seed,
     Share,
@@ -62,7 +62,7 @@ class Prediction(Section):
 class Scoring(Section):
     """Settings of scoring."""
 
-    bootstrap: Count = 1000
+    bootstrap: Resamples = 1000
     """Resamples for the 95 % intervals."""
     seed: Seed = 0
     """Seed of the resampling."""

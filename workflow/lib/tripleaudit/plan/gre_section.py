@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tripleaudit.fields import Batch, Count, Name, Number, Section, Seed, Share, Text
+from tripleaudit.fields import Batch, Name, Number, Resamples, Section, Seed, Share, Text
 
 GreFile = Annotated[
     str,
@@ -123,7 +123,7 @@ class Grescores(Section):
     mode: Literal["default", "official"] = "default"
     """default, or official for the published rules about empty and malformed answers (an empty answer then counts as
     unique and is left out of hard matching)."""
-    bootstrap: Count = 1000
+    bootstrap: Resamples = 1000
     """Resamples of the texts for 95 % intervals; 0 for none."""
     seed: Seed = 0
     """Seed of the resampling and of the topic models."""

@@ -11,7 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from tripleaudit.errors import UserError
+
 REPLICATES: Final = 1000
+MOST: Final = 10**5
 LEVEL: Final = 0.95
 METRICS: Final = ("precision", "recall", "f1")
 FEWEST: Final = 10
@@ -62,6 +65,8 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     """
     if len(counts) < FEWEST or not replicates:
         return None
+    if not 0 < replicates <= MOST:
+        raise UserError(f"bootstrap: {replicates} resamples; expected at most {MOST}, beyond which no digit changes")
     random = np.random.default_rng(seed)
     counts = by_run(counts)
     whole = scores_of(counts.sum(axis=0))

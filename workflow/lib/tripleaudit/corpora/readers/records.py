@@ -34,6 +34,16 @@ NO_RELATION = (None, "", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
 PARTS = ("subject", "relation", "object")
 EDGES = ("start", "end")
+WITHDRAWN: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")),
+    **dict.fromkeys(
+        ("polarity", "status", "verdict", "answer"), ("negative", "rejected", "reject", "wrong", "deleted")
+    ),
+    **dict.fromkeys(("valid", "correct", "accepted", "label"), ("false", "0", "no")),
+}
+"""Fields of a triple that take it back, or say that it does not hold, with their values."""
+OTHER_SIDES = ("predicted", "predictions", "predicted_triples", "gold", "gold_triples")
+CUT = ("length", "max_tokens", "content_filter")  # why an answer of a language model is not whole
 NOWHERE = (ABSENT, None, "")
 
 
@@ -238,6 +248,7 @@ class Mapped:
             UserError: a row is not usable, or two rows with one id have different texts.
         """
         joined: dict[tuple[str, str], RawSentence] = {}
+        splits: list[str] = []
         for number, (where, row) in enumerate(rows):
             if isinstance(row, LeftOut):
                 yield row
@@ -246,6 +257,9 @@ class Mapped:
                 raise UserError(f"{where}: expected an object, got {shown(row)}")
             if not self.declared:
                 self.check(row, where)
+                splits += [split] if (split := row.get("split")) and isinstance(split, str) else []
+                if splits and splits[-1] != splits[0]:
+                    yield LeftOut("other_splits", f"{where}: {splits.pop()!r}, not {splits[0]!r}")
             listed = self.lists(row)
             sentence = self.sentence(row, where, len(joined) if self.declared and not listed else number)
             if listed:
@@ -276,6 +290,8 @@ class Mapped:
         here = Arguments(self, text, offsets, _list(listed), where)
         more = {"left_out": [], **(row.more if isinstance(row, Row) else {})}
         here.left_out += more.pop("left_out")
+        if row.get("error") or row.get("finish_reason") in CUT:
+            here.left_out.append(LeftOut("failed_rows", where))
         none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
         found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
         name = self.find(row, "id")
@@ -291,6 +307,10 @@ class Mapped:
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
+        others = [] if self.declared else [name for name in OTHER_SIDES if isinstance(row.get(name), list)]
+        here.left_out += [
+            LeftOut("second_lists", f"{here.where}: {name!r}") for name in others if row[name] is not triples
+        ]
         if triples is None:
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = _decoded(triples)
@@ -370,6 +390,9 @@ class Arguments:
             kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
             self.left_out.append(LeftOut(kind, f"{where}: {shown(parts)}"))
             return None
+        said = item if isinstance(item, dict) else {}
+        if said.get("qualifiers") or any(str(said[key]).lower() in WITHDRAWN.get(key, ()) for key in said):
+            self.left_out.append(LeftOut("attributes", f"{where}: {shown(item)}"))
         if not isinstance(relation, str) or not relation.strip():
             state = "has no relation" if relation in (ABSENT, "") else f"has the relation {shown(relation)}"
             raise UserError(f"{where}: the triple {shown(item)} {state}, expected a string")
