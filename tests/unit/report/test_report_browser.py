@@ -220,6 +220,12 @@ def test_a_word_longer_than_a_phone_is_wide_breaks(page):
     assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
 
 
+def test_every_row_of_a_table_stands_under_its_columns(page):
+    groups = page.evaluate("document.querySelectorAll('#t-end-to-end tbody tr.first').length")
+    shown = page.evaluate("[...document.querySelectorAll('tr')].map(one => getComputedStyle(one).display)")
+    assert groups and set(shown) == {"table-row"}
+
+
 @pytest.mark.parametrize(("media", "width"), [("screen", 1440), ("screen", 800), ("screen", 390), ("print", 660)])
 def test_nothing_is_wider_than_the_page(page, media, width):
     page.call("Emulation.setEmulatedMedia", media=media)
