@@ -91,7 +91,7 @@ class Payment(NamedTuple):
 def identity(sent: dict[str, Any], messages: Any = None) -> str:
     """What a service sees of a request; equal ones may be several draws."""
     shown = sent["messages"] if messages is None else messages
-    return json.dumps([shown, sent.get("seed"), sent.get("temperature")], sort_keys=True)
+    return json.dumps([sent["model"], shown, sent.get("seed"), sent.get("temperature")], sort_keys=True)
 
 
 class Service(FakeEndpoint):

@@ -12,7 +12,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request
+from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 
 REPLY = Reply("fine", prompt_tokens=100, completion_tokens=10)
 PRICE = (100 * 1.0 + 10 * 2.0) / 1e6
@@ -170,3 +170,57 @@ def test_two_jobs_share_a_batch(tmp_path):
         assert len(fake.books) == 9
         with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
             assert client.ledger.committed() == pytest.approx(PRICE + 8 * PRICE / 2)
+
+
+class Odd(FakeEndpoint):
+    """A service whose replies of one kind are changed."""
+
+    def __init__(self, where, change):
+        super().__init__(lambda body: REPLY)
+        self.where, self.change = where, change
+
+    def _send(self, handler, code, payload, headers=None):
+        path = handler.path.partition("?")[0]
+        kinds = {"/content": "content", "/files": "upload", "/batches": {"GET": "list"}.get(handler.command, "submit")}
+        kind = next((kind for end, kind in kinds.items() if path.endswith(end)), "wait" if "/batches/" in path else "")
+        super()._send(handler, code, self.change(payload) if kind == self.where else payload, headers)
+
+
+def rows_with(**fields):
+    return lambda text: "\n".join(json.dumps({**json.loads(line), **fields}) for line in text.splitlines())
+
+
+ODD = {
+    **{f"{kind} {value}": (kind, lambda _, value=value: value)
+       for kind in ("upload", "submit", "wait") for value in ("null", "[]", "5", "{}")},
+    "list []": ("list", lambda _: "[]"),
+    "list of text": ("list", lambda _: {"data": ["abc"]}),
+    "errors in text": ("wait", lambda batch: {**batch, "status": "failed", "errors": "bad"}),
+    "a page": ("content", lambda _: "<html>"),
+    "half a line": ("content", lambda text: text[:-30]),
+    "nested": ("content", lambda _: "[" * 100_000),
+    "rows of text": ("content", lambda _: '"x"'),
+    "no names": ("content", rows_with(custom_id=[1])),
+    "responses of text": ("content", rows_with(response="x")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_what_a_service_says_of_a_batch_and_cannot_be_read_is_one_sentence(tmp_path, case):
+    with Odd(*ODD[case]) as fake, settled(fake.url, tmp_path) as client:
+        with pytest.raises(EndpointError) as caught:
+            client.complete_all(requests(3))
+        assert "\n" not in str(caught.value) and "attempts: ;" not in str(caught.value)
+        assert fake.count == 1 and len(fake.batches) <= 1  # nothing is sent singly or twice
+        if ODD[case][0] in ("wait", "content"):
+            fake.where = ""
+            assert [answer.text for answer in client.complete_all(requests(3))] == ["fine"] * 3
+            assert fake.count == 1 and len(fake.batches) == 1
+            assert client.ledger.committed() == pytest.approx(PRICE + 3 * PRICE / 2)
+
+
+def test_a_good_status_without_an_answer_is_booked_as_perhaps_paid(tmp_path):
+    change = rows_with(response={"status_code": 200, "body": {"choices": []}})
+    with Odd("content", change) as fake, settled(fake.url, tmp_path) as client:
+        assert [answer.text for answer in client.complete_all(requests(2))] == ["fine"] * 2
+        assert fake.count == 3 and client.ledger.lost() > 2 * PRICE / 2

@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,6 +13,7 @@ from support.fake_endpoint import FakeEndpoint, Fault, malformed, status
 from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.embeddings import Vectors
 from tripleaudit.llm.ledger import Ledger
 
 KEY = "sk-SECRETKEY-12345"
@@ -50,6 +52,7 @@ class Asked:
                     self.spent, self.lost = client.ledger.spent(), client.ledger.lost()
                 self.sent = fake.count if _ == 0 else self.sent
             self.again = fake.count - self.sent
+        self.bill = client.bill()
         self.files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
     @property
@@ -169,6 +172,47 @@ def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, 
     assert "status 500: header [key]" in caplog.text
 
 
+@pytest.mark.parametrize("created", ["yesterday", [], {}, None, True])
+def test_odd_times_of_answers_are_no_times(tmp_path, monkeypatch, created):
+    def fault(number, sent):
+        return malformed(json.dumps(body() | {"created": 5 if number else created}))
+
+    asked = Asked(tmp_path, monkeypatch, fault)
+    assert asked.text == "fine" and asked.bill["last"] == 5
+
+
+VECTORS = {
+    "none": {},
+    "null": {"embedding": None},
+    "text": {"embedding": "AAAA"},
+    "empty": {"embedding": []},
+    "nested": {"embedding": [[1, 2]]},
+    "NaN": {"embedding": [float("nan"), 1]},
+    "null in it": {"embedding": [1, None]},
+    "an object": {"embedding": {"a": 1}},
+}
+
+
+@pytest.mark.parametrize("case", VECTORS)
+def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path, case):
+    odd = malformed(json.dumps({"data": [VECTORS[case]]}))
+    with FakeEndpoint(faults=lambda *_: odd) as fake:
+        client = Client(Endpoint(fake.url, "m", concurrency=2), tmp_path)
+        with client, pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
+            client.embed([str(number) for number in range(9)], batch=1)
+        assert fake.count <= 2 and not (tmp_path / "embeddings.sqlite").exists()
+
+
+def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
+    def fault(number, sent):
+        return malformed(json.dumps({"data": [{"embedding": [0.5] * (number + 1)}]}))
+
+    with FakeEndpoint(faults=fault) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
+        client.embed(["a"])
+        with pytest.raises(EndpointError, match="sent embeddings of 2 lengths"):
+            client.embed(["a", "b"])
+
+
 # --- disks
 
 
@@ -235,6 +279,23 @@ def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, r
             billed = sum(endpoint.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
             assert client.ledger.spent() == pytest.approx(billed) and client.ledger.lost() == 0
             assert client.ledger.committed() == pytest.approx(billed)
+    assert not list(tmp_path.rglob("*.room"))
+
+
+def test_no_embedding_is_paid_for_that_has_no_room(tmp_path, disk, monkeypatch):
+    texts = [str(number) for number in range(9)]
+    with FakeEndpoint() as fake, Client(Endpoint(fake.url, "m", concurrency=2), tmp_path) as client:
+        disk.left = 100
+        with pytest.raises(UserError, match="the disk is full"):
+            client.embed(texts, batch=1)
+        assert fake.count == 0
+        disk.left = 10**9
+        with monkeypatch.context() as patched:
+            patched.setattr(Vectors, "put", Mock(side_effect=UserError("full")))
+            with pytest.raises(UserError, match="full"):
+                client.embed(texts, batch=1)
+        assert fake.count <= 2
+        assert client.embed(texts, batch=1).shape == (9, 8)
     assert not list(tmp_path.rglob("*.room"))
 
 

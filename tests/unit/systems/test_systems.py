@@ -464,6 +464,15 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
 
 
+@pytest.mark.parametrize("value", ["top-secret\nsecond", "top-secret-schlüssel", "top-secret\x1b[0m"])
+def test_a_key_that_no_header_can_hold_is_named_by_its_variable(box, service, monkeypatch, value):
+    kind, address = service
+    monkeypatch.setenv("ODD_KEY", value)
+    failed = box.ask("address", address, concurrency=1, headers={"X": "env:ODD_KEY"})["failed"]
+    assert "variable ODD_KEY holds more than one line of ASCII" in failed and "secret" not in failed
+    assert not kind.asked and "secret" not in box.report.read_text()
+
+
 def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
     def answer(body):
         shown = body["messages"][-1]["content"]

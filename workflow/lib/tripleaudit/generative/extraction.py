@@ -196,11 +196,7 @@ class Extraction:
         return Sentence(self.sentence.id, self.sentence.text, tuple(triples.values()))
 
 
-def extract(
-    client: "Client",
-    sentences: Sequence[Sentence],
-    task: Task,
-) -> list[Extraction]:
+def extract(client: "Client", sentences: Sequence[Sentence], task: Task) -> list[Extraction]:
     """Ask a model about every text and read its answers.
 
     Raises:

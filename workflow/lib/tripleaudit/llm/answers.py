@@ -17,26 +17,13 @@ from tripleaudit.llm.lenient import Decoded, decode, strip_wrapping
 STATUSES = ("ok", "repaired", "truncated", "empty", "refused", "failed")
 
 _NAMES = {
-    "subject": ("subject", "s", "subj", "head", "h", "source", "from", "entity1", "entity_1", "arg1", "head_entity"),
-    "relation": ("relation", "r", "rel", "predicate", "p", "relationship", "relation_type", "property", "verb", "edge"),
-    "object": (
-        "object",
-        "o",
-        "obj",
-        "tail",
-        "t",
-        "target",
-        "to",
-        "entity2",
-        "entity_2",
-        "arg2",
-        "tail_entity",
-        "value",
-    ),
-    "subject_type": ("subject_type", "s_type", "head_type", "subj_type", "type1"),
-    "object_type": ("object_type", "o_type", "tail_type", "obj_type", "type2"),
+    "subject": "subject s subj head h source from entity1 entity_1 arg1 head_entity",
+    "relation": "relation r rel predicate p relationship relation_type property verb edge",
+    "object": "object o obj tail t target to entity2 entity_2 arg2 tail_entity value",
+    "subject_type": "subject_type s_type head_type subj_type type1",
+    "object_type": "object_type o_type tail_type obj_type type2",
 }
-_ROLE = {synonym: role for role, synonyms in _NAMES.items() for synonym in synonyms}
+_ROLE = {synonym: role for role, synonyms in _NAMES.items() for synonym in synonyms.split()}
 _REFUSAL = re.compile(
     r"\W*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t (help|assist|comply|do|provide|extract|process|fulfil)|"
     r"i am (unable|not able) to|i['’]?m (unable|not able) to|as an ai\b|i must decline)",

@@ -19,7 +19,7 @@ from filelock import FileLock
 from tripleaudit.files import write_json
 from tripleaudit.llm.endpoint import Endpoint, Request, canonical_key, tokens_at_most, usage_of
 from tripleaudit.llm.slots import POLL
-from tripleaudit.llm.transport import NoBatches, Transport, failed, tidy
+from tripleaudit.llm.transport import EndpointError, NoBatches, Transport, failed, tidy
 from tripleaudit.machine.locks import try_lock
 
 if TYPE_CHECKING:
@@ -112,6 +112,11 @@ async def _collect(sender: "Sender", transport: Transport, path: Path) -> set[st
             _enter(sender, record, rows)
         path.unlink()
         return keys
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise EndpointError(
+            f"endpoint '{sender.endpoint.name}': what it says of a batch cannot be read ({type(error).__name__}); "
+            f"run again, or delete {path} to send its requests singly"
+        ) from error
     finally:
         path.with_suffix(".lock").unlink(missing_ok=True)
         lock.release()
@@ -158,13 +163,15 @@ def _enter(sender: "Sender", record: Mapping[str, Any], rows: Mapping[str, Any])
             continue
         response = (rows.get(key) or {}).get("response") or {}
         payload = tidy(response.get("body"), "choices") if response.get("status_code") == 200 else None
+        body, prices = own["body"], sender.endpoint.prices
+        most = tokens_at_most(own["request"]), body.get("max_completion_tokens") or body["max_tokens"]
         if payload is None or failed(payload["choices"][0]):
+            if response.get("status_code") == 200 and sender.ledger:  # perhaps billed
+                sender.ledger.lose(key, prices.batch * prices.cost(*most))
             sender._settle(key, 0.0)
             continue
-        body = own["body"]
-        limit = body.get("max_completion_tokens") or body["max_tokens"]
-        usage = usage_of(payload, body, (tokens_at_most(own["request"]), limit))
-        cost = sender.endpoint.prices.of(usage) * sender.endpoint.prices.batch
+        usage = usage_of(payload, body, most)
+        cost = prices.of(usage) * prices.batch
         with sender.cache.room(key, 0) as room:
             sender._store(key, own["request"], own["body"], payload, usage, cost, room)
         sender._settle(key, cost)

@@ -14,6 +14,8 @@ from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.endpoint import Endpoint, canonical_key
 from tripleaudit.llm.transport import EndpointError, RequestRejected
 
+A_VECTOR = 2**15  # bytes of the disk for one, as 8,000 numbers take
+
 Post = Callable[[str, dict[str, Any], int, int], Awaitable[dict[str, Any]]]
 """``(key of the batch, body, most tokens, texts) -> payload``: sends one batch and accounts for it."""
 
@@ -62,28 +64,47 @@ def key_of(text: str, endpoint: Endpoint) -> str:
     return canonical_key({"embedding": endpoint.model, "input": text, **endpoint.extra})
 
 
+def _read(rows: list[dict[str, Any]], count: int, endpoint: Endpoint) -> list[np.ndarray]:
+    if len(rows) != count:
+        raise EndpointError(f"endpoint '{endpoint.name}' sent {len(rows)} embeddings for {count} texts")
+    try:
+        found = np.array([row["embedding"] for row in rows], dtype="<f4")
+    except (KeyError, TypeError, ValueError):  # no numbers, or not as many for each text
+        found = np.zeros(0)
+    if found.ndim != 2 or not found.size or not np.isfinite(found).all():
+        raise EndpointError(f"endpoint '{endpoint.name}' sent no embeddings; expected a list of numbers for each text")
+    return list(found)
+
+
 async def embed(texts: list[str], batch: int, endpoint: Endpoint, cache: Cache, post: Post) -> tuple[np.ndarray, int]:
     """Return the embeddings as a float32 array (n, d), and how many distinct texts the cache had.
 
     Raises:
-        EndpointError: the endpoint rejects the texts, or sends another number of vectors.
+        EndpointError: the endpoint rejects the texts, or sends something else than a vector for each.
     """
     keys = [key_of(text, endpoint) for text in texts]
     stored = Vectors(cache)
     vectors = stored.get(keys)
     found = len(vectors)
+    turns, failed = asyncio.Semaphore(endpoint.concurrency), list[Exception]()
     items = list({key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}.items())
 
     async def fetch(part: list[tuple[str, str]]) -> None:
         body = {"model": endpoint.model, "input": [text for _, text in part], "encoding_format": "float"}
         at_most = sum(len(text.encode("utf-8", "replace")) + 8 for _, text in part)
         batch_key = canonical_key([key for key, _ in part])
-        payload = await post(batch_key, {**body, **endpoint.extra}, at_most, len(part))
-        rows = payload["data"]
-        if len(rows) != len(part):
-            raise EndpointError(f"endpoint '{endpoint.name}' sent {len(rows)} embeddings for {len(part)} texts")
-        new = {key: np.asarray(row["embedding"], dtype="<f4") for (key, _), row in zip(part, rows, strict=True)}
-        await asyncio.to_thread(stored.put, new, endpoint.model)
+        async with turns:
+            if failed:  # nothing more is paid for that cannot be read or stored
+                raise failed[0]
+            try:
+                with cache.room(batch_key, A_VECTOR * len(part)) as room:
+                    payload = await post(batch_key, {**body, **endpoint.extra}, at_most, len(part))
+                    new = dict(zip([key for key, _ in part], _read(payload["data"], len(part), endpoint), strict=True))
+                    room.unlink(missing_ok=True)  # in place of which the vectors come
+                    await asyncio.to_thread(stored.put, new, endpoint.model)
+            except Exception as error:
+                failed.append(error)
+                raise
         vectors.update(new)
 
     parts = [items[start : start + batch] for start in range(0, len(items), batch)]
@@ -92,4 +113,6 @@ async def embed(texts: list[str], batch: int, endpoint: Endpoint, cache: Cache, 
             raise EndpointError(f"endpoint '{endpoint.name}' rejects the texts to embed: {outcome}")
         if isinstance(outcome, BaseException):
             raise outcome
+    if len(lengths := {len(vector) for vector in vectors.values()}) > 1:
+        raise EndpointError(f"endpoint '{endpoint.name}' sent embeddings of {len(lengths)} lengths; expected one model")
     return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, 0), dtype=np.float32), found

@@ -294,7 +294,8 @@ def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -
 def bill(answers: Iterable[Answer]) -> dict[str, Any]:
     """Return what answers took and cost, whoever paid for them, and what served them; each distinct one counts once."""
     distinct = list({answer.key: answer for answer in answers}.values())
-    created = sorted(answer.served["created"] for answer in distinct if "created" in answer.served)
+    said = (answer.served.get("created") for answer in distinct)
+    created = sorted(each for each in said if isinstance(each, int | float))
     return {
         "requests": len(distinct),
         **asdict(sum((answer.usage for answer in distinct), Usage())),

@@ -152,7 +152,8 @@ class Transport:
             given = {"files": {"file": ("batch.jsonl", upload)}, "data": {"purpose": "batch"}}
 
         def read(raw: str) -> _Outcome:
-            return _Outcome(answer=self._clean(raw, LEAST_SECRET) if text else json.loads(self._clean(raw)))
+            answer = self._clean(raw, LEAST_SECRET) if text else json.loads(self._clean(raw))
+            return _Outcome("malformed answer (null)", answer, billed=True)
 
         async def attempt() -> _Outcome:
             call = ("POST" if given else "GET", path, given)

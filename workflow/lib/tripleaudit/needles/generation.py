@@ -19,11 +19,7 @@ from tripleaudit.needles.needle import Needle, one_paragraph, problem
 from tripleaudit.needles.plan import NeedleSettings
 from tripleaudit.needles.schema import EntityType, plain_type
 
-READS = (
-    "data/prompts/minea-needles.yaml",
-    "data/prompts/minea-properties.yaml",
-    "data/prompts/minea-discover.yaml",
-)
+READS = ("data/prompts/minea-needles.yaml", "data/prompts/minea-properties.yaml", "data/prompts/minea-discover.yaml")
 
 
 @dataclass

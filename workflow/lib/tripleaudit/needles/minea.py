@@ -174,14 +174,7 @@ def by_part(old: Sequence[Entity], new: Sequence[Entity], parts: int) -> list[di
     for part in range(parts):
         before = [entity for entity in old if entity.piece == part]
         after = [entity for entity in new if entity.piece == part]
-        rows.append(
-            {
-                "part": part + 1,
-                "redundancy": redundancy(after, before),
-                "new": len(after),
-                "old": len(before),
-            }
-        )
+        rows.append({"part": part + 1, "redundancy": redundancy(after, before), "new": len(after), "old": len(before)})
     return rows
 
 

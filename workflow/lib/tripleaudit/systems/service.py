@@ -70,7 +70,9 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
         variable = value.removeprefix(FROM_ENVIRONMENT)
         if value.startswith(FROM_ENVIRONMENT) and variable not in os.environ:
             raise UserError(f"the header {name} comes from the environment variable {variable}, which is not set")
-        found[name] = os.environ[variable] if value.startswith(FROM_ENVIRONMENT) else value
+        found[name] = os.environ[variable].strip() if value.startswith(FROM_ENVIRONMENT) else value
+        if value.startswith(FROM_ENVIRONMENT) and not (found[name].isascii() and found[name].isprintable()):
+            raise UserError(f"the header {name}: the environment variable {variable} holds more than one line of ASCII")
     return found
 
 
