@@ -74,10 +74,13 @@ def left_out(content: str, **changes: Any) -> str:
     return json.dumps([{**rows[-1], **changes}, *rows])
 
 
+TURTLE = "<http://x/Ann> <http://x/saw> <http://x/Bob> ."
 ZSTD = bytes.fromhex("28b52ffd") + b"broken"
 
 REFUSED: dict[str, Make] = {
     "empty file": data(b""),
+    "Turtle without its text": text(TURTLE),
+    "Turtle that breaks off": text(TURTLE[:-5]),
     "blank file": text(" \n\t\n"),
     "only a byte-order mark": data(codecs.BOM_UTF8),
     "empty list": text("[]"),
@@ -217,6 +220,16 @@ READ: dict[str, tuple[Make, list[int]]] = {
     "characters that were lost": (lines(row(text="Zo\ufffd saw", triples=[["Zo\ufffd", "saw", "saw"]])), [1, 1]),
     "offsets that count from 1": (lines(as_object(subject=[1, 4], object=[9, 11])), [1, 1]),
     "parts in another order": (lines(*[triple(["Ann", "Bob", f"saw {n}"]) for n in range(20)]), [20, 20]),
+    "rows of two splits": (lines(row(split="train"), row(split="test", triples=[])), [2, 1]),
+    "a negated triple": (lines(as_object(negated=True)), [1, 1]),
+    "a row that failed": (lines(row(), row(text="Rain", triples=[], error="timeout")), [2, 1]),
+    "predictions beside the gold": (lines(row(predicted=[["Ann", "met", "Bob"]])), [1, 1]),
+    "a field of Turtle": (lines({"text": "Ann saw Bob", "turtle": TURTLE}), [1, 1]),
+    "an answer that is no Turtle": (lines(*({"text": each, "turtle": each} for each in (TURTLE, "Sorry"))), [2, 1]),
+    "a context at an address": (
+        lines({"text": "Ann saw Bob", "jsonld": {"@context": "https://x.invalid", "@id": "Ann", "saw": "Bob"}}),
+        [1, 1],
+    ),
     "a text without a character": (lines(row(), row(text="", triples=[])), [2, 1]),
     "CSV with line ends inside": (text('text,subject,relation,object\n"Ann\nsaw Bob",Ann,saw,Bob\n'), [1, 1]),
     "CSV with semicolons": (text(written.table(ROWS, ";")), COUNTS),
@@ -279,8 +292,8 @@ def _with_fault(value: Any, random_: random.Random) -> Any:
 
 
 def _suffix(name: str) -> str:
-    if "DocBin" in name:
-        return "x.spacy"
+    if "DocBin" in name or name.startswith("Turtle"):
+        return "x.spacy" if "DocBin" in name else "x.ttl"
     return "x.ann" if "brat" in name else "x.jsonl.gz" if "gzip" in name else "x.csv" if "CSV" in name else "x.jsonl"
 
 
