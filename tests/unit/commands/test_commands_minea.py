@@ -167,3 +167,9 @@ def test_bad_input_is_one_sentence(document, tmp_path, capsys, monkeypatch):
     assert "needles.jsonl line 1/keywords: expected array, got 'k'" in capsys.readouterr().err
     assert main([*corpus, "{"]) == 1 and "--plan: not valid JSON" in capsys.readouterr().err
     assert main([*corpus, '{"iteration": 1}']) == 1 and "did you mean 'iterations'" in capsys.readouterr().err
+
+
+def test_needles_without_a_step_says_which_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["needles"])
+    assert "required: STEP" in capsys.readouterr().err

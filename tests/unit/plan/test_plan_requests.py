@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -13,6 +14,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.fields import write_rows
 from tripleaudit.needles.triples import TripleNeedle
+from tripleaudit.plan.requests import _length
 from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
@@ -214,3 +216,14 @@ def test_triple_needles_that_systems_are_shown_are_counted(study, capsys, tmp_pa
     assert (job["endpoint"], job["total"], job["to_pay"], job["done"]) == ("e", 7, 7, False)
     assert job["cost"] > 0 and ("c", "some (triple needles)") not in jobs
     assert result["total"]["to_pay"] == 7
+
+
+def test_an_answer_is_taken_to_be_as_long_as_those_of_its_endpoint_so_far(tmp_path):
+    for name, tokens in (("a", 30), ("b", 10), ("c", 500)):
+        (tmp_path / "generative" / "few" / name).mkdir(parents=True)
+        report = {"completion_tokens": tokens, "requests": 2}
+        (tmp_path / "generative" / "few" / name / "report.json").write_text(json.dumps(report))
+    systems = {"a": {"endpoint": "e"}, "b": {"endpoint": "e"}, "c": {"endpoint": "other"}}
+    models = SimpleNamespace(section={"systems": systems})
+    study = SimpleNamespace(paths=SimpleNamespace(study=str(tmp_path)), language_models=models)
+    assert [_length(study, name) for name in ("e", "other", "none")] == [10, 250, None]

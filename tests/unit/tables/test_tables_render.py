@@ -283,3 +283,11 @@ def test_templates_escape_every_value_once_and_know_every_name() -> None:
     )
     with pytest.raises(UndefinedError, match="'text' is undefined"):
         page.render()
+
+
+def test_notes_stand_below_the_last_page_of_a_long_table():
+    rows = [Row(f"System {number}", [Cell(1.0), Cell()], "WebNLG") for number in range(150)]
+    pages = to_latex(replace(table(), rows=rows)).split("\\begin{table}[p]")[1:]
+    assert len(pages) > 2 and "(continued, 2 of " in pages[1]
+    assert ["Exact matching." in page for page in pages] == [False] * (len(pages) - 1) + [True]
+    assert "parbox" not in to_latex(replace(table(), notes=[]))

@@ -13,6 +13,7 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.rows import score_rows
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables import panels
+from tripleaudit.tables.builders.efficiency import named
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey
 from tripleaudit.tables.loading import load_inputs
@@ -284,3 +285,15 @@ def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path):
     notes = " ".join(table.notes)
     assert "strict: Strict matching (Taillé" in notes and "A sentence without predictions misses" in notes
     assert "partial-first" not in notes
+
+
+def test_what_trainings_in_two_settings_take_is_told_apart(study):
+    def predicted(name: str, training: str) -> dict:
+        one = fact(name)
+        one["keys"] |= {"training": training, "noise": "none"}
+        return {"keys": one["keys"], "predicted": {key: value for key, value in one.items() if key != "system"}}
+
+    facts = [predicted("casrel", "wz"), predicted("casrel", "nz"), fact("mine")]
+    names = [name for name, *_ in named(study({}, facts))]
+    assert names == ["CasRel (trained NZ)", "CasRel (trained WZ)", "mine"]
+    assert [name for name, *_ in named(study({}, facts[1:2]))] == ["CasRel"]
