@@ -62,7 +62,7 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     (folder / "notes.md").write_text("# Notes")
     assert said(load_pair(gold, folder)[1]) == {"s1": TRIPLES, "s2": []}
     assert "3 statements of types, labels and schemas" in caplog.text and "notes.md" in caplog.text
-    with pytest.raises(UserError, match=r"s1.*: RDF has no text; expected s1.txt beside it; predictions need none"):
+    with pytest.raises(UserError, match=r"s1.*: RDF has no text; expected s1.txt next to it; predictions need none"):
         read_corpus(folder)
     for name, (text, _) in GOLD.items():
         (folder / f"{name}.txt").write_text(f"{text}\n")

@@ -14,7 +14,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
-from tripleaudit.exchange.bundling import OF_SETTINGS, PLACES, portable
+from tripleaudit.exchange.bundling import OF_SETTINGS, PATHS, portable
 from tripleaudit.exchange.cards import AXES, evaluation_card, results_card
 from tripleaudit.exchange.recorded import read_sentences
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
@@ -137,14 +137,14 @@ def test_paths_of_a_machine_are_cut_in_the_fields_that_name_them_alone(tmp_path)
         "name": ("minilm", "minilm"),
     }
     given = {name: {"path": before} for name, (before, _) in places.items()}
-    assert portable(given, study, PLACES) == {name: {"path": after} for name, (_, after) in places.items()}
+    assert portable(given, study, PATHS) == {name: {"path": after} for name, (_, after) in places.items()}
     texts = {
         "text": ["/usr", "~root", "/", "a/../b", "http://a?b=c"],
         "/usr": 1,
         "/tmp/usr": 2,
         "/people/person": "/home/office",
     }
-    assert portable(texts, study, PLACES) == texts
+    assert portable(texts, study, PATHS) == texts
     own = {"corpora": {"c": {"files": {"train": "/data/mine.jsonl"}}}, "description": "/home/office"}
     expected = {"corpora": {"c": {"files": {"train": "mine.jsonl"}}}, "description": "/home/office"}
     assert portable(own, study, OF_SETTINGS) == expected

@@ -18,7 +18,7 @@ from tripleaudit.collection.reading import Block, Reading, read_blocks
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 
-PLACES = 10  # of a collection that a sample is taken from
+PIECES = 10  # of a collection that a sample is taken from
 
 
 def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: int = 0) -> float:
@@ -77,7 +77,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
 
 
 def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:
-    chosen = left[:: max(1, len(left) // PLACES)][:PLACES]
+    chosen = left[:: max(1, len(left) // PIECES)][:PIECES]
     for block in chosen:
         (found,) = read_blocks(files[block.file], [block], reading)
         yield from (line.text for line in found.lines[: -(-sample // len(chosen))])

@@ -23,7 +23,7 @@ KINDS: Final = {
     "without_labels": "documents have no relations ('labels'), as a blind test set has none, and are left out",
     "empty_annotations": "texts have no annotation at all; they are read as sentences without triples",
     "folders": "folders hold more annotations, which are not read (name them by themselves)",
-    "other_files": "files of a folder are no RDF and no text beside it, and are not read",
+    "other_files": "files of a folder are no RDF and no text next to it, and are not read",
     "attributes": "attributes, such as negations, are left out; what they are about is read without them",
     "other_splits": "rows say another split than the first ('split'); they are read all the same (give each a file)",
     "unknown_units": "relationships are of no text unit that is there, and are left out",

@@ -50,11 +50,11 @@ CONTENTS: Final = (
 OF_RUNS: Final = ("predictions", "counts", "scores", "models")  # folders that --only chooses from
 SENTENCES: Final = re.compile(r"(predictions|protocols)/.*\.jsonl")
 PROVENANCE: Final = re.compile(r".*(provenance|report|systems|trainings)\.json")
-PLACES: Final = frozenset(
+PATHS: Final = frozenset(
     ("path", "source", "encoder", "embedder", "model", "schema", "endpoint", "base_url", "address", "url")
 )
 """Fields of provenance that name files, models and services."""
-OF_SETTINGS: Final = PLACES | frozenset(
+OF_SETTINGS: Final = PATHS | frozenset(
     ("raw_root", "cache", "files", "plugins", "own_extractors", "predictions", "training", "python", "prompt", "text")
     + ("triples", "factualness", "granularity", "similarities", "documents", "needle_file", "tokenizer", "lda")
 )
@@ -133,7 +133,7 @@ def _copy(source: Path, target: Path, study: Path) -> None:
         facts = read_json(source)
         if isinstance(facts, dict) and "files" in facts:  # merged scores, by their paths
             facts["files"] = {_plain(path, study): entry for path, entry in facts["files"].items()}
-        write_json(target, portable(facts, study, PLACES))
+        write_json(target, portable(facts, study, PATHS))
     else:
         shutil.copyfile(source, target)
 

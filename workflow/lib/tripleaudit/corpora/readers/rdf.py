@@ -2,7 +2,7 @@
 
 A sentence is a file of a folder (``ID.ttl``, ``ID.nt``, ``ID.jsonld``), a named graph of a file, or a row of JSON whose
 field (``turtle``, ``json-ld``, or an answer of a language model) is one. Its text stands in its row, or in ``ID.txt``
-beside its file; without texts, such outputs are predictions, which go by id.
+next to its file; without texts, such outputs are predictions, which go by id.
 
 A name is the node's label, its literal, or the last part of its address, with blanks for underscores; a relation is
 the last part of its address. Nothing is fetched, nor dropped where JSON-LD drops what no context explains.
@@ -125,8 +125,8 @@ def rows(path: Path) -> Rows:
         return
     files = sorted(path.iterdir())
     known = {match[1]: file for file in files if (match := FILE.fullmatch(file.name))}
-    beside = [*known.values(), *(file for file in files if file.suffix == ".txt" and file.stem in known)]
-    others = [LeftOut("other_files", str(file)) for file in files if file not in beside]
+    read = [*known.values(), *(file for file in files if file.suffix == ".txt" and file.stem in known)]
+    others = [LeftOut("other_files", str(file)) for file in files if file not in read]
     for file in files:
         for where, row in _of_file(file) if FILE.fullmatch(file.name) else ():
             row.more["left_out"] += others
@@ -141,8 +141,8 @@ def _of_file(path: Path) -> Rows:
         found = statements(stream.read(), syntax, str(path), gone)
     outside = found.pop("")
     gone += [LeftOut("outside_graphs", f"{path}: {[*one.values()][:3]}") for one in outside if found]
-    if not found and (beside := path.with_name(f"{name}.txt")).is_file():
-        with open_text(beside) as stream:
+    if not found and (text_file := path.with_name(f"{name}.txt")).is_file():
+        with open_text(text_file) as stream:
             text = {"text": stream.read()}
     for number, (each, triples) in enumerate((found or {name: outside}).items()):
         row = {"id": each, **text, "triples": triples}
@@ -201,8 +201,8 @@ def with_texts(path: Path) -> Rows:
     """
     for where, row in rows(path):
         if "text" not in row:
-            beside = f"{row['id']}.txt beside it" if "id" in row else "'text' in its row"
-            raise UserError(f"{where}: RDF has no text; expected {beside}; predictions need none and go by id")
+            wanted = f"{row['id']}.txt next to it" if "id" in row else "'text' in its row"
+            raise UserError(f"{where}: RDF has no text; expected {wanted}; predictions need none and go by id")
         yield where, row
 
 
