@@ -283,8 +283,8 @@ CASES: dict[str, tuple[dict, object]] = {
     "an answer that was cut": (
         lines({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
     ),
-    "predictions beside the gold": (lines({**ROW, "predicted": []}), (1, 1, {"second_lists": 1})),
-    "gold beside the predictions": (lines({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
+    "predictions next to the gold": (lines({**ROW, "predicted": []}), (1, 1, {"second_lists": 1})),
+    "gold next to the predictions": (lines({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
     "marks of entities": (
         lines({"text": "<e1>Ada Lund</e1> leads <e2>Delta</e2>", "triples": ROW["triples"]}), (1, 1, {"marks": 1}),
     ),
