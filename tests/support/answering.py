@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Answering:
-    """Answers with what is ``said`` of a text: triples, or a status; with status 200, with no JSON.
+    """Answers with what is ``said`` of a text: triples, or a status; with status 200, with no JSON, but the key.
 
     Attributes:
         asked: ``(row, Authorization)`` of every request.
@@ -25,7 +25,8 @@ class Answering:
                 said = outer.said.get(row["text"], [])
                 self.send_response(said if isinstance(said, int) else 200)
                 self.end_headers()
-                self.wfile.write(b"no JSON" if said == 200 else json.dumps({"triples": said}).encode())
+                text = " ".join(["no JSON", *self.headers.get_all("Authorization", [])])  # as pages for debugging do
+                self.wfile.write(text.encode() if said == 200 else json.dumps({"triples": said}).encode())
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -464,6 +464,14 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
 
 
+def test_a_service_that_repeats_its_key_does_not_have_it_told(box, service, monkeypatch):
+    kind, address = service
+    monkeypatch.setenv("SERVICE_KEY", "Bearer top-secret")
+    kind.said["Nothing here ."] = 200
+    failed = box.ask("address", address, concurrency=1, headers={"Authorization": "env:SERVICE_KEY"})["failed"]
+    assert 'answers with no JSON: "no JSON Bearer [key]' in failed and "secret" not in box.report.read_text()
+
+
 @pytest.mark.parametrize("value", ["top-secret\nsecond", "top-secret-schlüssel", "top-secret\x1b[0m"])
 def test_a_key_that_no_header_can_hold_is_named_by_its_variable(box, service, monkeypatch, value):
     kind, address = service

@@ -76,6 +76,14 @@ def _headers(given: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def _clean(text: str, headers: Mapping[str, str]) -> str:
+    """Return a text of the service without the secrets that it was sent and may repeat."""
+    words = " ".join(value for name, value in headers.items() if name != "Content-Type").split()
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, "[key]") if len(word) > len("Bearer") else text
+    return text
+
+
 def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
     """Return what ``ask`` returns; a service that trickles head or body has no longer than one that is silent.
 
@@ -141,13 +149,14 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
         except ValueError as error:  # a header or an address, its own or one that it refers to, that HTTP cannot send
             problem = f"cannot be reached ({error})"
             attempt = settings["restarts"]
+        problem = _clean(problem, headers)
         logger.warning("%s %s", address, problem)
         if attempt == settings["restarts"]:
             raise UserError(f"{address} {problem} at the sentence {row['id']!r}")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        said = data[:200].decode("utf-8", "replace")
+        said = _clean(data.decode("utf-8", "replace"), headers)[:200]
         raise UserError(f"{address} answers with no JSON: {shown(said)} at the sentence {row['id']!r}") from error
 
 
