@@ -66,6 +66,7 @@ SWAPPED["choices"] = [{"index": 1, "finish_reason": "stop", "message": {"content
 CALLED = {"type": "function", "function": {"name": "f", "arguments": '{"triples": []}'}}
 READ = {  # body -> text of the answer
     "byte-order mark": (b"\xef\xbb\xbf" + json.dumps(body()).encode(), "fine"),
+    "a proxy's banner behind it": (f"\n{json.dumps(body())}\n<!-- banner -->", "fine"),
     "lone surrogate": (json.dumps(body("A\ud800da")), "A?da"),
     "lone surrogate in the model": (json.dumps(body() | {"model": "m\udc80"}), "fine"),
     "NaN": (json.dumps(body() | {"created": float("nan")}), "fine"),

@@ -258,7 +258,7 @@ class Transport:
 
     def _answer(self, text: str, rows: str) -> "_Outcome":
         """Read the body of an answer, which has ``rows`` (choices, data)."""
-        payload = json.loads(text, parse_constant=lambda name: None)
+        payload, _ = json.JSONDecoder(parse_constant=lambda name: None).raw_decode(text.lstrip())
         if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
             code = _inner(payload).get("code")
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
