@@ -154,6 +154,18 @@ def test_a_file_from_outside_counts_with_what_lies_next_to_it(package, tmp_path)
     assert package(files=[tmp_path / "moved" / "mine.py"]) == after
 
 
+def test_what_modules_say_of_themselves_counts_from_outside(package, tmp_path):
+    plugin = tmp_path / "plugin.py"
+    for name in ("HELP", "DESCRIPTION", "description"):
+        before, own = package("a.command"), []
+        for text in ("one", "two"):
+            plugin.write_text(f"{name} = {text!r}\n")
+            own.append(package(files=[plugin]))
+            package.write("a/command.py", PACKAGE["a/command.py"].rstrip() + f"\n        {name} = {text!r}")
+        assert own[0] != own[1]
+        assert (package("a.command") == before) is (name == "HELP")
+
+
 def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names(package, tmp_path):
     own = tmp_path / "site" / "own"
     (own / "lists").mkdir(parents=True)
@@ -170,6 +182,26 @@ def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names
     (own / "lists" / "words.txt").write_text("b")
     after = package(files=[own / "plugin.py"])
     assert {name for name in found if found[name] != after[name]} == {"lists/words.txt"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "'lists/words.txt'",
+        "Path(__file__).parent / 'lists' / 'words.txt'",
+        "Path(__file__).with_name('lists') / 'words.txt'",
+        "os.path.join(HERE, 'lists', 'words.txt')",
+        "HERE.joinpath('lists', 'words.txt').read_text('utf-8')",
+    ],
+)
+def test_a_file_that_a_plugin_names_counts_however_it_is_spelled(package, tmp_path, said):
+    (tmp_path / "lists").mkdir()
+    (tmp_path / "plugin.py").write_text(f"WORDS = {said}\n")
+    found = []
+    for text in "ab":
+        (tmp_path / "lists" / "words.txt").write_text(text)
+        found.append(package(files=[tmp_path / "plugin.py"])["lists/words.txt"])
+    assert found[0] != found[1]
 
 
 def test_a_file_that_is_missing_or_broken_is_left_to_who_reads_it(package, tmp_path):

@@ -30,32 +30,39 @@ def is_outside(module: str) -> bool:
     return module.partition(".")[0] in code.OUTSIDE
 
 
-def shells() -> dict[str, str]:
-    """Rule -> text of its shell directive."""
-    found = {}
-    for path in RULES.glob("*.smk"):
-        for name, body in re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *rule |^\S|\Z)", path.read_text(), re.M | re.S):
-            shell = body.partition("    shell:\n")[2]
-            if shell:
-                found[name] = "".join(re.findall(r'"(.*)"', shell))
-    return found
-
-
-SHELLS = shells()
+BODIES = {
+    name: body
+    for path in RULES.glob("*.smk")
+    for name, body in re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *(?:use )?rule |^\S|\Z)", path.read_text(), re.M | re.S)
+}
+SHELLS = {
+    name: "".join(re.findall(r'"(.*)"', shell))
+    for name, body in BODIES.items()
+    if (shell := body.partition("    shell:\n")[2])
+}
 
 
 def test_every_rule_that_makes_something_is_one_command():
-    made = {
-        name
-        for path in RULES.glob("*.smk")
-        for name, body in re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *rule |^\S|\Z)", path.read_text(), re.M | re.S)
-        if "    output:" in body
-    }
+    made = {name for name, body in BODIES.items() if "    output:" in body}
     assert made == set(SHELLS) - {"estimate"} and len(made) > 30
     for name, shell in SHELLS.items():
         assert jobs.command_of(shell), name
         assert shell.count("tripleaudit") == 1, name
     assert not (ROOT / "workflow" / "scripts").exists()
+
+
+COMPARED = {"answering", "code", "deciding", "identity", "made", "pinned", "system"}
+"""Parameters that only make a job run again."""
+
+
+def test_what_a_rule_asks_of_the_plan_reaches_its_command():
+    handed = set()
+    for name, body in BODIES.items():
+        params = re.findall(r"^ {8,12}(\w+)=", body.partition("    params:\n")[2].partition("    shell:")[0], re.M)
+        unused = {param for param in params if f"{{params.{param}" not in SHELLS.get(name, "")}
+        assert unused <= COMPARED, name
+        handed |= {*params} - unused
+    assert {"options", "files", "settings"} <= handed
 
 
 # what the compiler says
@@ -107,7 +114,7 @@ def test_what_stays_outside_imports_little_that_counts():
             tree = code._Quiet().visit(ast.parse(path.read_text(encoding="utf-8")))
             found |= {name for name in code._imported(tree) if name.startswith("tripleaudit.")}
     inside = {name for name in found if not is_outside(name.removeprefix("tripleaudit."))}
-    assert inside == {"tripleaudit.__version__", "tripleaudit.commands", "tripleaudit.files"}
+    assert inside == {f"tripleaudit.{name}" for name in ("__version__", "commands", "files", "files.atomic_write")}
 
 
 # data files
@@ -178,6 +185,7 @@ SHOWN = {"table", "plot", "write_report"}
 SCORED = {"score", "score_classifier", "estimate"} | SHOWN
 READ = {"train", "predict", "extract_collection", "prepare_corpus", "select_texts", "generate"}
 MADE = {"build_protocol", "build_augmented", "train_masked_lm", "complete_halves", "predict_baseline"}
+TOPICS = {"train_topics", "score_triples", "estimate"}
 LOCAL = "    with open_text(path) as {0}, json_explained(path):\n        return json.load({0})"
 EDITS = {
     "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING),
@@ -220,6 +228,9 @@ EDITS = {
     ),
     "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles", "extract_needles", "score_needles"}),
     "scores of needles": ("needles/score_rows.py", MORE, {"score_needles"}),
+    "a class in a program of its own": ("systems/child.py", MORE, {"predict_system"}),
+    "a description that is kept": ("grescores/topics.py", ('"topics": topics,', '"topics": 1,'), TOPICS),
+    "a template": ("tables/render/templates/table.html", ("\n", "\n\n"), SHOWN),
     # the one edit that starts more than it alters: it renames a variable of a function
     "a name in a function": ("files.py", (LOCAL.format("stream"), LOCAL.format("content")), {*SHELLS}),
 }
@@ -236,6 +247,22 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_no_others(copy, before, k
     after = codes(copy)
     path.write_text(text, encoding="utf-8")
     assert {rule for rule in before if before[rule] != after[rule]} == expected
+
+
+def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_not(monkeypatch):
+    table, rule = vars(TABLES["type-f1"]), vars(MATCHINGS["exact-string"])
+
+    def said():
+        return {**jobs.described_code("table", TABLES, "type-f1"), **dict(jobs.rule_code(SHELLS["score"]))}
+
+    before = said()
+    for of in (table, rule):
+        monkeypatch.setitem(of, "further", "")
+    assert said() == before
+    for of, key, value, part in ((table, "order", 9.0, "table"), (rule, "relation", str.casefold, "matching rule")):
+        monkeypatch.setitem(of, key, value)
+        assert {name for name, digest in said().items() if digest != before[name]} == {f"{part} as described"}
+        monkeypatch.undo()
 
 
 def test_no_setting_of_scoring_hides_behind_a_rule_s_input():

@@ -247,7 +247,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
         use_plugins([str(plugin)])
         others.append(fingerprint(matching="folded"))
     assert others[-1] != others[-2]
-    monkeypatch.setattr(training_run.code, "digest_with", lambda *_, **__: "other code")
+    monkeypatch.setattr(training_run.code, "digest_of", lambda *_, **__: "other code")
     others.append(fingerprint())
     assert first not in others
 

@@ -19,21 +19,22 @@ import atexit
 import contextlib
 import hashlib
 import importlib.util
-import inspect
 import json
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write
+
 PACKAGE, DIGITS = "tripleaudit", 8
 ROOT, OWN = Path(__file__).resolve().parent, Path(__file__).read_bytes()
 OUTSIDE = ("machine", "errors", "code", "arguments", "registries", "descriptors", "steps", "cli")
-SAID = ("HELP", "DESCRIPTION", "__version__")
-"""What modules say of themselves, which is only printed."""
+SAID = ("HELP", "__version__")
+"""What modules of the package say of themselves, which is only printed."""
 
 
 class Source(NamedTuple):
@@ -49,7 +50,7 @@ def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
 
     Args:
         entries: modules of the package that a job runs (``commands.train``); of a function, its module.
-        files: Python files and data files from outside the package.
+        files: Python files and data files, from outside the package or in it.
 
     Raises:
         ModuleNotFoundError: the package has no such module.
@@ -70,13 +71,6 @@ def importers(name: str, *entries: str) -> set[str]:
 def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
     """Return :func:`versions` as one SHA-256."""
     return hashlib.sha256(json.dumps(versions(*entries, files=files)).encode()).hexdigest()
-
-
-def digest_with(used: type, *entries: str, files: Sequence[str | Path] = ()) -> str:
-    """Return :func:`digest_of` with the module of a class, which may lie outside the package."""
-    if used.__module__.partition(".")[0] == PACKAGE:
-        return digest_of(*entries, used.__module__, files=files)
-    return digest_of(*entries, files=[inspect.getfile(used), *files])
 
 
 # from file to file
@@ -162,14 +156,21 @@ def _source(path: Path) -> Source:
 
 
 def _analysed(tree: ast.Module, own: bool) -> Source:
-    tree.body = [node for node in tree.body if _target(node) not in SAID]
+    tree.body = [node for node in tree.body if not own or _target(node) not in SAID]
     tree = _Quiet().visit(tree)
     reads = [text for node in tree.body if _target(node) == "READS" for text in ast.literal_eval(node.value)]
     if not own:  # a plugin's list of words and the like, which it names in full
-        texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        reads += [text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-][\w./-]*\.\w+", text)]
+        reads += [text for text in map(_path, ast.walk(tree)) if re.fullmatch(r"[\w-][\w./-]*\.\w+", text)]
     digest = hashlib.sha256(_spelled(tree).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
     return Source(digest, sorted(set(_imported(tree))), sorted(set(reads)))
+
+
+def _path(node: ast.AST) -> str:
+    """Return the relative path that an expression spells: a text, texts joined by ``/``, the arguments of a call."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    parts = [node.left, node.right] if isinstance(node, ast.BinOp) else node.args if isinstance(node, ast.Call) else []
+    return "/".join(filter(None, map(_path, parts)))
 
 
 def _target(node: ast.AST) -> str:
@@ -208,9 +209,6 @@ class _Quiet(ast.NodeTransformer):
             node.keywords = [word for word in node.keywords if word.arg not in ("help", "metavar", "description")]
         return node
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        return None if _target(node) == "description" else self.generic_visit(node)
-
 
 def _spelled(node: object) -> str:
     """Return the spelling of a syntax tree without positions, equal in all versions of Python."""
@@ -242,8 +240,7 @@ def _known() -> dict[str, Source]:
     """Return what was read off Python files, by digests of their content and of this module; at the end it is kept."""
     found = {}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        kept = json.loads(_cache_file().read_text(encoding="utf-8"))
-        found = {key: Source(*value) for key, value in kept.items()}
+        found |= {key: Source(*value) for key, value in json.loads(_cache_file().read_bytes()).items()}
     atexit.register(_keep, found, len(found))
     return found
 
@@ -254,9 +251,6 @@ def _cache_file() -> Path:
 
 def _keep(known: dict[str, Source], before: int = 0) -> None:
     if len(known) > before:
-        with contextlib.suppress(OSError):  # a package that cannot be written to is parsed each time
-            path = _cache_file()
-            path.parent.mkdir(exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as stream:
-                json.dump(dict([*known.items()][-1000:]), stream)
-            Path(stream.name).replace(path)
+        # a package that cannot be written to is parsed each time
+        with contextlib.suppress(OSError, UserError), atomic_write(_cache_file()) as stream:
+            json.dump(dict([*known.items()][-1000:]), stream)

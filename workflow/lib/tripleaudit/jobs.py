@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
@@ -31,8 +32,8 @@ def command_of(shell: str) -> str:
 def rule_code(shell: str) -> list[tuple[str, str]]:
     """Return (part, digest) of the code behind a rule; as parameters, they make its jobs run again if one changes.
 
-    Besides the modules these are the plugins that add matching rules, where the command applies them all, and what
-    descriptors say of extractors and protocols, where the command prints it.
+    Besides the modules these are the plugins that add matching rules and what descriptors say of these, where the
+    command applies them all, and what descriptors say of extractors and protocols, where the command prints it.
     """
     command = command_of(shell)
     if not command:
@@ -41,27 +42,32 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
     # a command that imports the matching rules applies all of them; a training applies the one that its rule names
     every = command != "train" and bool(code.importers("descriptors.MATCHINGS", used))
     own = sorted({rule.file for rule in MATCHINGS.values() if every and rule.file})
-    found = code.versions(used, *MATCHINGS.homes * every, files=own)
+    found = code.versions(used, *MATCHINGS.homes * every, files=own) | (described(MATCHINGS) if every else {})
     for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
         if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", used)):
-            found[f"{name.lower()} as described"] = described(registry)
+            found |= described(registry)
     return list(found.items())
 
 
-def described(registry: Registry, *names: str) -> str:
-    """Return the first digits of the digest of what descriptors say in words and numbers: labels, order, settings.
+def described(registry: Registry, *names: str) -> dict[str, str]:
+    """Return the digest of what descriptors say in words and numbers: labels, order, settings, their defaults too.
 
-    Where a file lies decides nothing; what it holds counts as code.
+    Where a file lies decides nothing; what it holds counts as code. What is empty says nothing, so that a further field
+    of a kind alters no entry that leaves it so.
     """
-    said = {
-        name: {key: value for key, value in vars(registry[name]).items() if key not in ("module", "file")}
+    said: dict[str, dict[str, Any]] = {
+        name: {key: v for key, v in vars(registry[name]).items() if (v or v is None) and key not in ("module", "file")}
         for name in names or registry
     }
     for each in said.values():
         if isinstance(each.get("model"), str) and ".py:" in each["model"]:
             each["model"] = Path(each["model"]).name
-    text = json.dumps(said, sort_keys=True, default=lambda value: "" if callable(value) else repr(value))
-    return hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]
+    text = json.dumps(said, sort_keys=True, default=_named)
+    return {f"{registry.word} as described": hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]}
+
+
+def _named(value: object) -> str:
+    return getattr(value, "__qualname__", "") if callable(value) else repr(value)
 
 
 def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
@@ -74,7 +80,8 @@ def described_code(command: str, registry: Registry, *names: str) -> dict[str, s
     """Return :func:`chosen_code` of what descriptors bring, those of the names or all."""
     chosen = [registry.need(name) for name in names or registry]
     files = {one.file for one in chosen if one.file}
-    return chosen_code(command, *(one.module for one in chosen if not one.file), files=sorted(files))
+    found = chosen_code(command, *(one.module for one in chosen if not one.file), files=sorted(files))
+    return found | described(registry, *names)
 
 
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
@@ -82,8 +89,7 @@ def extractor_code(command: str, extractor: str) -> dict[str, str]:
     names = [extractor] if extractor else list(EXTRACTORS)
     chosen = {class_reference(name).rpartition(":")[0] for name in names}
     files = {one for one in chosen if one.endswith(".py")}
-    found = chosen_code(command, *sorted(chosen - files), files=sorted(files))
-    return {**found, "as described": described(EXTRACTORS, *names)}
+    return chosen_code(command, *sorted(chosen - files), files=sorted(files)) | described(EXTRACTORS, *names)
 
 
 def corpus_code(formats: Iterable[str], entry: RegisteredCorpus | None, split: str) -> dict[str, str]:

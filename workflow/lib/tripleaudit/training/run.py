@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from inspect import getfile
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def train_to(
         "seed": seed,
         "inputs": {role: sha256(path) for role, path in sorted(inputs.items())},
         "encoder": sha256(encoder / "model.safetensors"),
-        "code": code.digest_with(extractor, "commands.train", files=[rule.file] if rule.file else []),
+        "code": code.digest_of("commands.train", files=filter(None, [Path(getfile(extractor)).resolve(), rule.file])),
     }
     with folder_lock(out):
         validate = validation(model, valid, settings, score) if valid else None
