@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from support.report_study import DEMO, EVIL, TABLES, write_finished_study
-from support.workflow import ran
+from support.workflow import planned, ran
 from tripleaudit.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
@@ -59,3 +59,8 @@ def test_report_and_plots_follow_from_a_finished_study(study):
     assert "the line between is the drop" in shown  # of one plot
     assert "greatest resident main memory" in shown  # of another
     assert "every test sentence with what was found" in shown  # of the report
+
+
+def test_a_study_that_can_fill_no_table_asks_for_no_report(tmp_path):
+    (tmp_path / "study.yaml").write_text("study: small\ngpu: 0\n", encoding="utf-8")
+    assert "write_report" not in planned(tmp_path)

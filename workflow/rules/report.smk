@@ -46,7 +46,7 @@ rule write_report:
 
 
 rule report:
-    """The study's report, and with it all tables and plots."""
+    """The study's report, and with it all tables and plots; none where nothing can be shown."""
     input:
-        rules.write_report.output,
+        rules.write_report.output if STUDY.tables else [],
     localrule: True

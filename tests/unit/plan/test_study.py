@@ -272,5 +272,9 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
     for name in TABLES:
         table = build_table(name, TableInputs(options=given))
         assert (table.caption, table.style) == ("Mine.", "paper"), name
-    with pytest.raises(UserError, match="tables/triple-types/matching: has no meaning"):
-        study(tables={"triple-types": {"matching": "exact"}})
+    for name in ("triple-types", "zcc", "co-occurrence", "matching-rules"):
+        with pytest.raises(UserError, match=f"tables/{name}/matching: has no meaning"):
+            tables = {name: {"matching": "exact-span"}}
+            study(settings=["nz", "wz"], extractors={"casrel": {}}, zcc={"binary": None}, tables=tables)
+    with pytest.raises(UserError, match="tables: names none"):
+        study(tables={})

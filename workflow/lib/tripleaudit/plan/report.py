@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -26,6 +26,7 @@ DRAWN = {
     "zcc-curves": "zcc",
     "gre-scores": "gre-sentence",
 }  # plot -> its table
+NO_ONE_RULE = ("zcc", "co-occurrence", "matching-rules")  # tables of scores that follow no matching rule, or all
 WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
@@ -63,13 +64,15 @@ class Report:
         if isinstance(self.study.typed.double, str):
             yield from self.study.paths.problems_of_file("double", self.study.typed.double)
         possible = self.possible
+        if self.chosen == {}:
+            yield "tables: names none, so that there is no report; expected one at least, or null for all"
         for name, options in (self.chosen or {}).items():
             if name not in TABLES:
                 yield f"tables: unknown table '{name}'{hint(name, TABLES)}"
             elif name not in possible:
                 yield f"tables: this study cannot fill {name}; it can fill {', '.join(possible) or 'none'}"
-            elif "matching" in options and TABLES[name].needs != "scores":
-                yield f"tables/{name}/matching: has no meaning, the table is not made from scores of triples"
+            elif "matching" in options and (TABLES[name].needs != "scores" or name in NO_ONE_RULE):
+                yield f"tables/{name}/matching: has no meaning, the table follows no one matching rule"
 
     @cached_property
     def possible(self) -> list[str]:
@@ -105,22 +108,19 @@ class Report:
         """Return what one table is made from, by the command's options; tables about data need no training."""
         study, folder, name = self.study, self.study.paths.study, wildcards.table
         needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
+        facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
+        facts["completion"], facts["needles"] = study.systems.probe.files, partial(study.needles.trainings, name)
         found = {
             "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
             "counts": study.score_files("counts") if needs == "scores" else [],
             "audits": self.audits() if needs == "audits" else [],
-            "runs": study.needles.trainings(name) if needs == "needles" else self._facts_for(needs),
+            "runs": facts.get(needs, list)(),
             "criteria": study.needles.criteria() if needs == "needles" else [],
             "report": study.needles.reports() if needs == "needles" else [],
             "collection": study.collections.files() if needs == "collection" else [],
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if needs == "classifiers" else [],
         }
         return {kind: paths for kind, paths in found.items() if paths}
-
-    def _facts_for(self, needs: str) -> list[str]:
-        if needs in ("runs", "scores"):
-            return self.runs()
-        return {"gre": self._facts_of_gre, "completion": self.study.systems.probe.files}.get(needs, list)()
 
     def _facts_of_gre(self) -> list[str]:
         """Return the facts of systems and of trainings, where data sets with GREScores have some of them."""
@@ -188,21 +188,13 @@ class Report:
     def plot_inputs(self, wildcards: Any) -> dict[str, list[str]]:
         """Return what one plot is made from."""
         study, plot, folder = self.study, wildcards.plot, self.study.paths.study
-        scores: list[str] = []
-        runs: list[str] = []
-        if plot in WITH_SCORES:
-            scores, runs = [f"{folder}/scores.csv"], self.runs()
-        elif plot == "gre-scores":
-            scores, runs = [f"{folder}/gre/scores.csv"], self._facts_of_gre()
-        elif plot == LENGTH_TABLE:
-            scores = [f"{folder}/needles/scores.csv"]
-        elif plot == "zcc-curves":
-            runs = self.runs()
+        part = {**dict.fromkeys(WITH_SCORES, ""), "gre-scores": "gre/", LENGTH_TABLE: "needles/"}
+        facts = {**dict.fromkeys((*WITH_SCORES, "zcc-curves"), self.runs), "gre-scores": self._facts_of_gre}
         every = [*study.runs, *study.classifier_runs]
         return {
-            "scores": scores,
+            "scores": [f"{folder}/{part[plot]}scores.csv"] if plot in part else [],
             "counts": study.score_files("counts") if plot in WITH_SCORES else [],
-            "runs": runs,
+            "runs": facts.get(plot, list)(),
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if plot == "zcc-curves" else [],
             "history": self._of(study.runs, "models/{}/history.jsonl") if plot == "training-curves" else [],
             # the benchmark files next to these are read where they exist: a lost one must not train anything again
