@@ -180,18 +180,12 @@ class GreScores:
             if (*where, testset) == (corpus, "original-nz", "test")
         ]
         judged = self.config.judge is not None and chosen.extractors_judged
-        kinds, others = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
-        folder = f"{study.paths.study}/predictions"
-        return [
-            Planned(
-                path.replace("/", "-"),
-                {**keys, "extractor": name},
-                {"triples": f"{folder}/{path}/test.jsonl"},
-                kinds,
-                others,
-            )
-            for path, keys, name in rows
-        ]
+        by = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
+        found = []
+        for path, keys, name in rows:
+            files = {"triples": f"{study.paths.study}/predictions/{path}/test.jsonl"}
+            found.append(Planned(path.replace("/", "-"), {**keys, "extractor": name}, files, *by))
+        return found
 
     def texts(self, dataset: str, system: str) -> list[str]:
         """Return the file of the texts that a judge is queried about, where a system has answers to more of them."""

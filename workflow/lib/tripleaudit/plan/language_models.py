@@ -203,10 +203,8 @@ class LanguageModels:
 
     def examples(self, dataset: str, system: str) -> list[str]:
         """Return the training split that a system's examples come from, if it is shown some."""
-        corpus = self.config.datasets[dataset].corpus
-        return (
-            [f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"] if self.runs[system][2].get("examples") else []
-        )
+        train = f"{self.study.paths.study}/corpora/{self.config.datasets[dataset].corpus}/train.jsonl"
+        return [train] if self.runs[system][2].get("examples") else []
 
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the files of the models that endpoints serve themselves."""

@@ -298,19 +298,17 @@ class NeedleStudies:
             return {}
         folder, name = f"{self.folder}/triples", {"study": self.study.name, "corpus": self.triples.corpus}
         found: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+        sentences = f"{folder}/sentences-needles.jsonl"
         for lm in self.triple_models:
             of = {kind: f"{folder}/models/{lm}/{kind}.jsonl" for kind in ("predictions", "calls")}
             keys = {**name, "extractor": lm, "seed": self.triples.seed}
             found[f"models/{lm}"] = {"needles": f"{folder}/pieces-needles.jsonl", **of}, keys
         for run in self.triple_runs:
-            of = {"predictions": f"{folder}/extractors/{run.path}/predictions.jsonl"}
+            of = {"needles": sentences, "predictions": f"{folder}/extractors/{run.path}/predictions.jsonl"}
             keys = {**name, "training": run.setting, "extractor": run.extractor, "noise": run.noise}
-            found[f"extractors/{run.path}"] = (
-                {"needles": f"{folder}/sentences-needles.jsonl", **of},
-                {**keys, "seed": str(run.seed)},
-            )
+            found[f"extractors/{run.path}"] = of, {**keys, "seed": str(run.seed)}
         for system in self.triple_systems:
-            of = {"needles": f"{folder}/sentences-needles.jsonl", "predictions": self.answers(system)}
+            of = {"needles": sentences, "predictions": self.answers(system)}
             found[f"systems/{system}"] = of, {**name, "extractor": system}
         return found
 
