@@ -62,7 +62,9 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     (folder / "notes.md").write_text("# Notes")
     assert said(load_pair(gold, folder)[1]) == {"s1": TRIPLES, "s2": []}
     assert "3 statements of types, labels and schemas" in caplog.text and "notes.md" in caplog.text
-    with pytest.raises(UserError, match=r"s1.*: RDF has no text; expected s1.txt next to it; predictions need none"):
+    with pytest.raises(
+        UserError, match=r"s1.*: RDF has no text; expected s1.txt next to it, or .*; predictions need none"
+    ):
         read_corpus(folder)
     for name, (text, _) in GOLD.items():
         (folder / f"{name}.txt").write_text(f"{text}\n")
@@ -125,6 +127,8 @@ def test_an_answer_that_is_no_rdf_gives_no_triple_and_is_counted(tmp_path):
     path = written(tmp_path / "said.jsonl", {"text": TEXT, "turtle": TURTLE}, *rows, {"text": "It", "turtle": None})
     found = remarks(read_corpus(path).report)
     assert (found["broken_answers"][0], found["null_triples"][0]) == (5, 1)
+    written(path, rows[1] | {"output": rows[1].pop("turtle")})  # prose first: the format is named then
+    assert remarks(read_corpus(path, "rdf").report)["broken_answers"][0] == 1
     assert 'no whole turtle (at line 1 of <>: Bad syntax (Prefix "ex:" not bound))' in found["broken_answers"][1]
 
 

@@ -280,6 +280,7 @@ CASES: dict[str, tuple[dict, object]] = {
         table([*HEAD, "label"], [*GOOD, "0"], ["Bo leads", "Bo", "leads", "Bo", "1"]), (2, 2, {"attributes": 1}),
     ),
     "a row that failed": (lines(ROW, {"text": "It", "triples": [], "error": "timeout"}), (2, 1, {"failed_rows": 1})),
+    "a rejected row": (lines({**ROW, "answer": "reject"}, {**ROW, "answer": "accept"}), (2, 2, {"failed_rows": 1})),
     "an answer that was cut": (
         lines({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
     ),

@@ -29,7 +29,7 @@ KINDS: Final = {
     "unknown_units": "relationships are of no text unit that is there, and are left out",
     "other_lists": "sentences have no triples where they are read, but a list under another name, which is not read",
     "second_lists": "sentences have another list of triples, too, which is not read (--column triples=NAME reads it)",
-    "failed_rows": "rows say that they failed or were cut ('error', 'finish_reason'); what they hold is read",
+    "failed_rows": "rows failed, were cut or rejected ('error', 'finish_reason', 'answer'); what they hold is read",
     "marks": "texts hold marks of entities, such as <e1>, which are read as text",
     "empty_texts": "sentences have an empty text",
     "broken_characters": "texts have characters that a wrong encoding leaves (U+FFFD, a byte-order mark, Ã¶ for ö)",

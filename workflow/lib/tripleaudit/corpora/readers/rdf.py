@@ -201,7 +201,7 @@ def with_texts(path: Path) -> Rows:
     """
     for where, row in rows(path):
         if "text" not in row:
-            wanted = f"{row['id']}.txt next to it" if "id" in row else "'text' in its row"
+            wanted = f"{row.get('id', 'ID')}.txt next to it, or 'text' in its row"
             raise UserError(f"{where}: RDF has no text; expected {wanted}; predictions need none and go by id")
         yield where, row
 

@@ -290,7 +290,7 @@ class Mapped:
         here = Arguments(self, text, offsets, _list(listed), where)
         more = {"left_out": [], **(row.more if isinstance(row, Row) else {})}
         here.left_out += more.pop("left_out")
-        if row.get("error") or row.get("finish_reason") in CUT:
+        if row.get("error") or row.get("finish_reason") in CUT or self.lists(row) and row.get("answer") == "reject":
             here.left_out.append(LeftOut("failed_rows", where))
         none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
         found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
