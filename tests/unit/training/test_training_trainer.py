@@ -7,8 +7,6 @@ import json
 import math
 import os
 import re
-import signal
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -49,36 +47,6 @@ SETTINGS = {
     "save_every": 3,
     "patience": 0,
 }
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from types import SimpleNamespace
-from tripleaudit.corpora.store import load_sentences
-from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.training.run import train_to
-import json
-import re
-import torch
-
-torch.set_num_threads(int(sys.argv[4]))  # sums depend on it, and other tests may have changed it
-folder, settings, steps = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
-calls, forward = [], CasRel.forward
-
-def counting(self, *args, **kwargs):
-    if kwargs.get("triples") is not None:
-        calls.append(None)
-        if len(calls) > steps:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return forward(self, *args, **kwargs)
-
-CasRel.forward = counting
-data = load_sentences(folder / "train.jsonl")
-train_to(
-    folder / "killed", name="casrel", train=data, valid=data[:7], encoder=folder / "encoder", values=settings, seed=5,
-    score=lambda gold, found: {"f1": 0.0}, inputs={"train": folder / "train.jsonl"},
-)
-"""
 
 
 def sentences(copies: int = 4):
@@ -259,32 +227,27 @@ def test_equal_seeds_give_equal_weights(home, reference, tmp_path):
     assert not same(weights(tmp_path / "other"), reference[1])
 
 
-@pytest.mark.thorough
-def test_a_run_that_was_killed_ends_with_the_same_weights(home, tmp_path):
-    """SIGKILL in the middle of the third epoch; the resumed run equals one that was never interrupted."""
-    nothing = lambda expected, found: {"f1": 0.0}  # noqa: E731  (the newest weights are the best)
-    whole = run(home, tmp_path / "whole", scorer=nothing, min_delta=0.0)
-    command = [sys.executable, "-c", KILLED, str(home), json.dumps({**SETTINGS, "min_delta": 0.0}), "17"]
-    command.append(str(torch.get_num_threads()))
-    killed = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    out = home / "killed"
-    assert [path.name for path in checkpoints.checkpoints(out / "checkpoints")] == ["checkpoint-15.pt"]
-    assert not (out / "model.safetensors").exists()
-    seen = Counter()
-    original = TrainingSentences.__getitem__
+def test_a_run_that_breaks_off_between_checkpoints_ends_with_the_same_weights(home, tmp_path, monkeypatch):
+    """In the middle of the third epoch; e2e/test_resume kills."""
+    changes = {"scorer": lambda expected, found: {"f1": 0.0}, "min_delta": 0.0}  # the newest weights are the best
+    whole = run(home, tmp_path / "whole", **changes)
+    calls, forward, seen, read = [], CasRel.forward, Counter(), TrainingSentences.__getitem__
 
-    def watched(self, key):
-        seen[key[0]] += 1
-        return original(self, key)
+    def counting(self, *args, **kwargs):
+        calls.append(kwargs.get("triples") is not None)
+        if sum(calls) > 17:
+            raise KeyboardInterrupt
+        return forward(self, *args, **kwargs)
 
-    TrainingSentences.__getitem__ = watched
-    try:
-        resumed = run(home, out, scorer=nothing, min_delta=0.0)
-    finally:
-        TrainingSentences.__getitem__ = original
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(CasRel, "forward", counting)
+        run(home, tmp_path / "cut", **changes)
+    assert [path.name for path in checkpoints.checkpoints(tmp_path / "cut/checkpoints")] == ["checkpoint-15.pt"]
+    assert not (tmp_path / "cut/model.safetensors").exists()
+    monkeypatch.setattr(TrainingSentences, "__getitem__", lambda self, key: seen.update(key[:1]) or read(self, key))
+    resumed = run(home, tmp_path / "cut", **changes)
     assert seen == {2: 24, 3: 28}  # epochs 0 and 1 are not repeated; of epoch 2 one batch of four was done
-    assert same(weights(out), weights(tmp_path / "whole"))
+    assert same(weights(tmp_path / "cut"), weights(tmp_path / "whole"))
     assert resumed.progress.best_step == whole.progress.best_step == 28
     assert [row["step"] for row in resumed.history] == [row["step"] for row in whole.history]
     assert resumed.progress.training_seconds > 0
