@@ -189,30 +189,6 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize(("way", "kind"), [(way, kind) for way, kinds in FAILURES.items() for kind in kinds])
-def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sentence(box, way, kind, monkeypatch):
-    """Only programs and files name their sentences; a request is about one, and a class answers in order."""
-    said, expected = FAILURES[way][kind]
-    monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
-    limit = 0.5 if way == "hangs" else 20.0
-    file = str(box.folder / f"bad.{'jsonl' if kind == 'predictions' else 'py'}")
-    if isinstance(said, str):
-        Path(file).write_text(said)
-    with FakeEndpoint(faults=[said] * 9 if isinstance(said, Fault) else ()) as fake:
-        url = fake.url if said else "http://127.0.0.1:9"
-        endpoint = {"base_url": url, "model": "m", "timeout": limit, "max_retries": 0}
-        job = {"study": "s", "section": {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}}}
-        program = file if said is None else [sys.executable, file]
-        settings = {
-            "predictions": (file, [file]), "command": (program,), "python": (f"{file}:Bad",), "address": (url,),
-            "endpoint": ("fake",),
-        }[kind]  # fmt: skip
-        how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
-        failed = box.ask(kind, *settings, job=job, **how)["failed"]
-    assert re.search(expected, failed) and "\n" not in failed, failed
-    assert load_sentences(box.out) == [] and box.scores() == []
-
-
 BAD = {
     "no triples": ("print('[1]')", r"line 1 of its answers: expected an object with the list 'triples', got \[1\]"),
     "no triple": (
@@ -248,17 +224,43 @@ BAD = {
     ),
     "one too many": ("[print('{\"triples\": []}') for _ in range(4)]", "a second answer about the sentence 'c'"),
 }
+BAD_FILES = {
+    "empty": ("", "the corpus is empty"),
+    "no text": (b'{"text": "\xff"', "UTF-8"),
+    "wrong offsets in a file": (
+        '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
+        '"object": {"start": 8, "end": 12, "text": "here"}}]}',
+        "reads 'Not', but the file says 'Bob'",
+    ),
+}
+CASES = [(way, kind, *found) for way, kinds in FAILURES.items() for kind, found in kinds.items()]
+CASES += [(way, "command", *found) for way, found in BAD.items()]
+CASES += [(way, "predictions", *found) for way, found in BAD_FILES.items()]
 
 
-@pytest.mark.parametrize("kind", BAD)
-def test_a_system_that_does_not_answer_loses_its_row_with_one_sentence(box, kind, monkeypatch):
-    text, expected = BAD[kind]
-    box.write("program.py", text)
-    monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 5.0 if "closed" not in kind else 0.2)
-    command = [sys.executable, str(box.folder / "program.py")]
-    report = box.ask("command", command)
-    assert re.search(expected, report["failed"]), report["failed"]
-    assert "\n" not in report["failed"]
+@pytest.mark.parametrize(("way", "kind", "said", "expected"), CASES, ids=[" ".join(case[:2]) for case in CASES])
+def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sentence(
+    box, way, kind, said, expected, monkeypatch
+):
+    """Only programs and files name their sentences; a request is about one, and a class answers in order."""
+    monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
+    monkeypatch.setattr("tripleaudit.systems.programs.GRACE", 0.2 if way == "a closed output" else 5.0)
+    limit = 0.5 if way == "hangs" else 20.0
+    file = str(box.folder / f"bad.{'jsonl' if kind == 'predictions' else 'py'}")
+    if isinstance(said, str | bytes):
+        Path(file).write_bytes(said if isinstance(said, bytes) else said.encode())
+    with FakeEndpoint(faults=[said] * 9 if isinstance(said, Fault) else ()) as fake:
+        url = fake.url if said else "http://127.0.0.1:9"
+        endpoint = {"base_url": url, "model": "m", "timeout": limit, "max_retries": 0}
+        job = {"study": "s", "section": {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}}}
+        program = file if said is None else [sys.executable, file]
+        settings = {
+            "predictions": (file, [file]), "command": (program,), "python": (f"{file}:Bad",), "address": (url,),
+            "endpoint": ("fake",),
+        }[kind]  # fmt: skip
+        how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
+        failed = box.ask(kind, *settings, job=job, **how)["failed"]
+    assert re.search(expected, failed) and "\n" not in failed, failed
     assert load_sentences(box.out) == [] and box.scores() == []
 
 
@@ -394,27 +396,6 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
             box.ask(kind, "x")
 
 
-BAD_FILES = {
-    "empty": ("", "the corpus is empty"),
-    "no text": (b'{"text": "\xff"', "UTF-8"),
-    "wrong offsets": (
-        '{"text": "Nothing here .", "triples": [{"subject": {"start": 0, "end": 3, "text": "Bob"}, "relation": "r", '
-        '"object": {"start": 8, "end": 12, "text": "here"}}]}',
-        "reads 'Not', but the file says 'Bob'",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_FILES)
-def test_stored_outputs_that_cannot_be_read_lose_their_row(box, kind):
-    content, expected = BAD_FILES[kind]
-    file = box.folder / "bad.jsonl"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    failed = box.ask("predictions", str(file), [str(file)])["failed"]
-    assert failed and re.search(expected, failed), failed
-    assert box.scores() == []
-
-
 def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     extra = [Sentence("z", "More ."), *GOLD]
     save_sentences(box.folder / "more.jsonl", extra)
@@ -454,8 +435,6 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
         kind.asked.clear()
         assert words in box.ask("address", address, concurrency=1)["failed"]
         assert [row["id"] for row, _ in kind.asked].count("b") == (2 if said == 500 else 1)
-    failed = box.ask("address", "http://127.0.0.1:9/", concurrency=1, restarts=0)["failed"]
-    assert "cannot be reached" in failed and "'a'" in failed
     for odd in ({"Ü": "y"}, {"X": "a\nb"}):
         failed = box.ask("address", address, concurrency=1, headers=odd)["failed"]
         assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(" at the sentence 'a'")
