@@ -118,8 +118,3 @@ def test_a_further_system_is_shown_triple_needles_alone(study):
     assert found == {"predict_system": 1, "score_triple_needles": 1, "merge_scores": 1}
     write(fake.url)
     assert planned(folder, "--", SCORES) == {"merge_scores": 1}
-
-
-def test_a_document_that_is_not_there(study):
-    message = "needles/documents: nowhere: no such file or folder, neither here nor under raw_root, which is not set"
-    assert message in refusal(study("http://127.0.0.1:9/v1", documents=["nowhere"]))

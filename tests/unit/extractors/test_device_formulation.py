@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import speed
 from benchmarks.bench_operators import Counted, counted, device_formulation, faults
-from support.extractors import build, save_tiny_encoder, sentence, toy_sentences
+from support.extractors import NARROW, build, save_tiny_encoder, sentence, toy_sentences
 from tripleaudit.extractors import padded
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -15,10 +15,11 @@ from tripleaudit.training.data import Collator, TrainingSentences
 PAIRED = ("tplinker", "onerel", "grte")
 STATIC = (*extractor_names(), "zcc-binary", "zcc-mcml")
 WIDE = 2**24
-CASES = [(name, {}, cells) for name in STATIC for cells in ((WIDE, 3000, 40) if name in PAIRED else (WIDE,))]
+CASES = [(name, NARROW.get(name, {}), WIDE) for name in STATIC]
+CASES += [(name, {}, cells) for name in PAIRED for cells in (3000, 40)]
 CASES += [("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)]
 CASES += [("onerel", {"layout": "subword"}, WIDE), ("grte", {"rounds": 2}, WIDE)]
-CASES += [("pfn", {"ends": "token", "entities": "last_word", "max_starts": 30}, WIDE), ("ptrnet", {"width": 6}, WIDE)]
+CASES += [("pfn", {"ends": "token", "entities": "last_word", "max_starts": 30, "width": 6}, WIDE)]
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_no_tensor_of_a_step_is_made_on_the_processor(name, encoder, monkeypatch
     """On the device ``meta``, whose tensors have no values, one that stays on the processor is an error as on a GPU."""
     kind, implied = resolve(name)
     prior = {"prior": 0.01} if kind.settings.sparse_outputs else {}
-    model = build(kind, encoder, **prior, **implied).train()
+    model = build(kind, encoder, **prior, **implied, **NARROW.get(name, {})).train()
     data = TrainingSentences(sentences(), model)
     examples = [data[0, number] for number in range(len(data))]
     with device_formulation():
@@ -126,7 +127,7 @@ def test_a_prediction_waits_no_more_often_for_a_large_batch(name, encoder):
     counts = []
     with device_formulation():
         prior = {"prior": 0.5} if kind.settings.sparse_outputs else {}
-        model = build(kind, encoder, **prior, **implied).double().eval()
+        model = build(kind, encoder, **prior, **implied, **NARROW.get(name, {})).double().eval()
         data = TrainingSentences(sentences(), model)
         for copies in (1, 3):
             examples = [data[0, number] for number in range(len(data))] * copies

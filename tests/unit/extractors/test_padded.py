@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import build, one_word, toy_sentences
+from support.extractors import NARROW, build, one_word, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.maxima import features, table_maxima
@@ -86,7 +86,8 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
     kind = extractor_class(name)
     texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
     for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
-        model = build(kind, tiny_encoder, **({"prior": prior} if kind.settings.sparse_outputs else {})).double().eval()
+        settings = {"prior": prior} if kind.settings.sparse_outputs else NARROW.get(name, {})
+        model = build(kind, tiny_encoder, **settings).double().eval()
         expected = model.extract(texts, 3)
         if any(each.triples for each in expected):
             break

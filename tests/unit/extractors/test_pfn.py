@@ -57,28 +57,6 @@ def oracle(batch: dict, relations: int, ends: str = "word"):
     return decode(entity, lambda cells: table[tuple(cells.T)], batch["content_mask"].bool(), last)
 
 
-def naive_partition(model: PFN, hidden: torch.Tensor) -> list[torch.Tensor]:
-    """The partition filter of one sentence [L, H], gate by gate."""
-    width = model.config.width
-    state = cell = torch.zeros(width, dtype=hidden.dtype)
-    outputs = []
-    for x in hidden:
-        recurrent = F.linear(state, model.recurrent.weight * (1 - model.config.drop_connect), model.recurrent.bias)
-        gates = model.input(x) + recurrent
-        candidate, e_c, r_c, e_n, r_n = gates.split(width)
-        candidate = candidate.tanh()
-        e_c, e_n = 1 - e_c.softmax(0).cumsum(0), 1 - e_n.softmax(0).cumsum(0)
-        r_c, r_n = r_c.softmax(0).cumsum(0), r_n.softmax(0).cumsum(0)
-        over_c, over_n = e_c * r_c, e_n * r_n
-        share = over_c * cell + over_n * candidate
-        relation = (r_c - over_c) * cell + (r_n - over_n) * candidate + share
-        entity = (e_c - over_c) * cell + (e_n - over_n) * candidate + share
-        cell = model.cell(torch.cat([relation, entity, share]))
-        state = cell.tanh()
-        outputs.append(torch.stack([entity, relation, share]).tanh())
-    return list(torch.stack(outputs, dim=1))
-
-
 def naive_loss(model: PFN, batch: dict) -> torch.Tensor:
     """The loss sentence by sentence, with dense logits and labels."""
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])

@@ -4,16 +4,19 @@ The numbers are those of the authors' published code as the project's reference 
 (``reference/extractors.md``, whose line stands behind each block); ``rates`` are (encoder, head).
 """
 
+import json
 import re
 from collections import Counter
 
 import pytest
+import yaml
 
 from tripleaudit.descriptors import EXTRACTORS as DESCRIBED
 from tripleaudit.extractors.catalogue import EXTRACTORS as NINE
 from tripleaudit.extractors.catalogue import UNIREL
-from tripleaudit.extractors.registry import extractor_class, resolve
-from tripleaudit.plan.training import presets
+from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
+from tripleaudit.plan.study import Study
+from tripleaudit.plan.training import PRESETS, presets
 
 EXTRACTORS = (*NINE, UNIREL)
 ALL = {spec.name: presets(spec.name) for spec in EXTRACTORS} | {"zcc": presets("zcc-binary")}
@@ -115,6 +118,7 @@ OFFICIAL = {
         "webnlg": {"batch_size": 6},
     },
 }  # fmt: skip
+EVERY = yaml.safe_load(PRESETS.read_text(encoding="utf-8"))["presets"]
 PAPER_EPOCHS = {"nyt24-en": 300, "webnlg-en": 500}  # Entity Noising paper, appendix A
 
 
@@ -221,3 +225,35 @@ def test_extractors_stand_in_the_order_of_the_papers_tables():
     assert by["order"] == [*(spec.name for spec in NINE), "unirel", *ends, *zcc]
     for order in ("rte_order", "cardinality_order"):
         assert by[order][9:] == [*ends, "unirel", *zcc]
+
+
+def test_every_extractor_has_official_settings_for_every_benchmark():
+    assert set(EVERY) == {*extractor_names(), "zcc"}
+    for name, own in EVERY.items():
+        assert {"nyt24", "nyt29", "webnlg"} <= set(own), name
+
+
+@pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in EVERY for preset in EVERY[name]])
+def test_a_preset_is_understood(name, preset):
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    from tripleaudit.training.settings import TrainingSettings
+
+    settings = dict(EVERY[name][preset])
+    model = settings.pop("model", {})
+    kind = resolve("zcc-binary")[0] if name == "zcc" else extractor_class(name)
+    kind.settings.checked(model, name)
+    asked = {**kind.settings.training_defaults, **settings}
+    found = TrainingSettings.checked(asked, "training")
+    assert asked.items() <= found.model_dump(mode="json").items()
+
+
+def test_pfn_star_is_pfn_on_last_words_with_its_presets():
+    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    kind, fields = resolve("pfn-star")
+    assert kind is extractor_class("pfn") and fields == {"entities": "last_word"}
+    config = {"study": "s", "corpora": {"webnlg": None}, "extractors": {"pfn-star": {"preset": "nyt24"}, "pfn": {}}}
+    plan = Study(config)
+    settings = json.loads(plan.trainings.training_json("webnlg", "pfn-star", "none"))
+    assert settings["matching"] == "partial-last"
+    assert {name: settings[name] for name in EVERY["pfn"]["nyt24"]} == EVERY["pfn"]["nyt24"]
+    assert "matching" not in json.loads(plan.trainings.training_json("webnlg", "pfn", "none"))

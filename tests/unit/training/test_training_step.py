@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
-from support.extractors import build, toy_sentences
+from support.extractors import NARROW, build, toy_sentences
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
@@ -111,7 +111,7 @@ def packed_batches(model, optimizer, settings):
 def trained(name, encoder, kind, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
     extractor, implied = resolve(name)
-    model = build(extractor, encoder, **implied).train()
+    model = build(extractor, encoder, **implied, **NARROW.get(name, {})).train()
     settings = TrainingSettings(
         encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global", accumulation=accumulation
     )
@@ -187,7 +187,7 @@ def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
 def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
     """Else the optimiser would make its moments inside a graph, which would clear them at each replay."""
     kind, implied = resolve(name)
-    model = build(kind, tiny_encoder, **implied).train()
+    model = build(kind, tiny_encoder, **implied, **NARROW.get(name, {})).train()
     data = TrainingSentences(toy_sentences(), model)
     examples = [data[0, number] for number in range(len(data))]
     without = [each for each in examples if not len(each.rows)]
