@@ -143,10 +143,11 @@ class Tracer:
         by_module: Lines = {}
         for name, line in sorted(lines):
             by_module.setdefault(name, []).append(line)
-        seconds, known = self.found.get(item.originalname, (0.0, {}))
+        test = item.nodeid.partition("::")[2].partition("[")[0]  # with the class that it may stand in
+        seconds, known = self.found.get(test, (0.0, {}))
         for name, numbers in known.items():
             by_module[name] = sorted({*by_module.get(name, ()), *numbers})
-        self.found[item.originalname] = (seconds + time.process_time() - started, by_module)
+        self.found[test] = (seconds + time.process_time() - started, by_module)
         return outcome
 
 
