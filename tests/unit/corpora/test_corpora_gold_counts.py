@@ -18,7 +18,7 @@ COUNTED = json.loads(STORED.read_text())
 
 
 def counts(folder: Path) -> dict[str, object]:
-    sums, lines = dict.fromkeys(("read", "refused", "sentences", "triples", "entities", "types"), 0), []
+    sums, lines = dict.fromkeys(("read", "refused", "sentences", "triples", "types"), 0), []
     for path in sorted(file for file in folder.rglob("*") if file.is_file()):
         try:
             corpus = read_corpus(path, quiet=True)
