@@ -19,7 +19,7 @@ CASES = [(name, NARROW.get(name, {}), WIDE) for name in STATIC]
 CASES += [(name, {}, cells) for name in PAIRED for cells in (3000, 40)]
 CASES += [("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)]
 CASES += [("onerel", {"layout": "subword"}, WIDE), ("grte", {"rounds": 2}, WIDE)]
-CASES += [("pfn", {"ends": "token", "entities": "last_word", "max_starts": 30, "width": 6}, WIDE)]
+CASES += [("pfn", {"ends": "token", "entities": "last_word", "width": 6}, WIDE)]
 
 
 @pytest.fixture(scope="module")
