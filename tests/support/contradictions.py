@@ -11,7 +11,7 @@ SAYS = (
     (re.compile(VALUES + r": a (?:gap|gain) of"), True),
     (re.compile(r"no difference is shown between [^:]*: (\d+\.\d) % and (\d+\.\d) %"), False),
     (re.compile(r"finds more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), True),
-    (re.compile(r"finds no more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
+    (re.compile(r"is not shown to find more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
 )
 BASE = re.compile(r"F1 of [^.]*? (?:falls from|is) (\d+\.\d)")
 BESIDE = re.compile(r"(\d+\.\d)[†‡§]* % \[[^]]*\] on [^(.]*\((no difference)?")

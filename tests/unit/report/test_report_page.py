@@ -13,7 +13,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.make import command, make_report
-from tripleaudit.report.overview import findings, matrix
+from tripleaudit.report.overview import behind, findings, in_front, matrix
 from tripleaudit.report.page import script_json, unbroken
 from tripleaudit.report.study_files import StudyFacts, find_files
 from tripleaudit.report.table_files import Links, compared
@@ -199,6 +199,15 @@ def test_a_table_of_a_plugin_appears_in_the_matrix_by_itself(study, tmp_path):
     assert found.heads[-1] == ("per-second", "Sentences")
     assert found.rows["Demo", "CasRel"]["per-second", "Sentences"].value == 3.5
     assert ("Demo", "other") in found.rows
+
+
+def test_what_is_folded_repeats_nothing_that_stands_in_sight(study):
+    table = read_table(study / "tables/type-f1.json")
+    found = matrix([table, dataclasses.replace(table, name="again"), read_table(study / "tables/training-time.json")])
+    front = in_front(found)
+    assert ("type-f1", "all triples") in front.heads
+    folded = behind(found, front).heads
+    assert ("again", "all triples") not in folded and "training-time" in {name for name, _ in folded}
 
 
 def test_a_number_stands_in_the_row_of_its_own_corpus(study):

@@ -30,9 +30,10 @@ def lead(tmp_path):
 
     def reported(table: str, runs: dict, what: str = "lead") -> str:
         counted = []
-        for (extractor, noise, training, testing), (rows, strata) in runs.items():
-            keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": training, "testing": testing,
-                    "extractor": extractor, "noise": noise, "seed": "" if extractor == "memorise" else "1"}  # fmt: skip
+        for (extractor, noise, training, testing, *corpus), (rows, strata) in runs.items():
+            keys = {"study": "s", "corpus": (*corpus, "demo")[0], "protocol": "original", "training": training,
+                    "testing": testing, "extractor": extractor, "noise": noise,
+                    "seed": "" if extractor == "memorise" else "1"}  # fmt: skip
             ids = [f"{n}" for n in range(len(rows))]
             counted.append(SentenceCounts(keys, ids, strata, {"exact-string": np.array(rows)}))
         return getattr(build_table(table, tables_of(tmp_path, counted)), what)
@@ -84,8 +85,8 @@ def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):
         and "to 72.0 %" in text
     )
     text = lead("two-step", runs)
-    assert text.startswith("On that test, training with zero-triple sentences brings 17.")
-    assert "and ZCC binary in front brings 17." in text
+    assert text.startswith("On a test with zero-triple sentences, training CasRel with such sentences brings 17.")
+    assert "and ZCC binary in front of CasRel brings 17." in text
     assert text.endswith("; between the two no difference is shown (0.0 points [0.0, 0.0]).")
     harmless = {**runs, ("casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0)}
     assert "not shown to cost CasRel anything" in lead("end-to-end", harmless)
@@ -96,6 +97,41 @@ def test_the_best_system_is_named_and_a_baseline_never(lead):
                             ("memorise", "none", *NZ): found(1, 1, 1)})  # fmt: skip
     assert text.startswith("F1 of PFN, the best of 2 systems,")
     assert lead("type-f1", {("memorise", "none", *NZ): found(1, 0, 0)}) == ""
+
+
+def two_steps(name: str, zeros: float, *corpus: str) -> dict:
+    """Runs of an extractor that zero-triple sentences cost something, which training with them takes away."""
+    much, none = (found(0.9, 0.9, 0.9, zeros=share) for share in (zeros, 0.02))
+    runs = {(name, "none", *WZ): much, (name, "none", "wz", "wz"): none, (f"zcc-binary+{name}", "none", *WZ): none}
+    return {(*key, *corpus): of for key, of in {(name, "none", *NZ): found(0.9, 0.9, 0.9), **runs}.items()}
+
+
+def test_each_sentence_names_its_system_and_of_several_corpora_its_corpus(lead):
+    one = {("prgc", "none", *NZ): found(0.95, 0.95, 0.95), ("prgc", "none", *WZ): found(0.95, 0.95, 0.95, zeros=0.3)}
+    runs = {**two_steps("casrel", 0.5), **one}
+    assert "F1 of PRGC falls by" in lead("end-to-end", runs)
+    assert "training CasRel with such sentences" in lead("two-step", runs)
+    rows, strata = found(1, 1, 1)
+    smaller = {("casrel", "none", *NZ, "webnlg"): (rows[:210], strata[:210])}  # another corpus is another test set
+    for table in ("type-f1", "end-to-end", "two-step"):
+        corpora = lead(table, {**two_steps("casrel", 0.5), **smaller})
+        assert ("CasRel on WebNLG" if table == "type-f1" else "CasRel on Demo") in corpora
+        assert "the best of" not in corpora
+
+
+@pytest.mark.parametrize(
+    ("share", "size", "said"), [(0.9, 25, "Too few cases"), (0, 220, "CasRel finds nothing right")]
+)
+def test_the_first_screen_concludes_nothing_where_the_answers_do_not(lead, share, size, said):
+    runs = {}
+    for testing, zeros in ((NZ, None), (WZ, 0.9)):
+        rows, strata = found(share, share, share, zeros=zeros)
+        few = [*range(0, 100, 10), *range(100, 220, 8)][:size] if size < 220 else range(220)
+        chosen = [*few, *(range(220, len(rows)) if zeros else ())]
+        runs["casrel", "none", *testing] = [rows[n] for n in chosen], [strata[n] for n in chosen]
+    for table in ("type-f1", "end-to-end"):
+        text = lead(table, runs)
+        assert text.startswith(said) and text in lead(table, runs, "answer")
 
 
 def test_a_baseline_is_beaten_where_the_paired_difference_shows_it(lead):

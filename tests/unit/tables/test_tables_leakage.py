@@ -57,4 +57,4 @@ def test_nothing_is_warned_of_where_splits_share_nothing(tmp_path):
 def test_the_answer_counts_test_sentences_that_are_near_ones_of_training(tmp_path):
     near = Sentence("n", f"{TRAIN[0].text} Yes .")
     found = table(tmp_path, [near, Sentence("o", "It snowed .")], name="x")
-    assert found.answer == "No test sentence is in training; near one of training are Demo, Ori. 1 (50.0 %)."
+    assert found.answer == "No test sentence is in training; near one of training are Demo, Ori.: 1 (50.0 %)."

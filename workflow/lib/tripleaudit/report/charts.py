@@ -53,6 +53,7 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     Of a table with several corpora, those of the first are drawn; None for a table without these scores.
     """
     cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
+    corpora = dict.fromkeys(labels.corpus(cell.of["corpus"]) for cell in cells)
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
     named = [(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell) for cell in cells]
     drawn = Counter(name for name, _ in named)
@@ -66,7 +67,8 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     ]
     if not names:
         return None
-    return responsive(panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3]))
+    panel = panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3])
+    return responsive({**panel, "title": next(iter(corpora))} if len(corpora) > 1 else panel)
 
 
 def responsive(panel: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tripleaudit.report.kinds import KINDS
 from tripleaudit.report.origin import origin_of
 from tripleaudit.report.study_files import ReportFiles, StudyFacts
 from tripleaudit.report.table_files import Links, compared
-from tripleaudit.tables.grid import NOISE_NOTE, mark_notes
+from tripleaudit.tables.grid import NOISE_NOTE, ONE_SEED, mark_notes
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 from tripleaudit.tables.render.markup import templates
@@ -52,6 +52,7 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
     front, findings = overview.in_front(found), overview.findings(tables)
     shown = "".join(map("".join, [*findings, *front.heads, *front.rows]))
     shown += "".join(cell.mark for cells in front.rows.values() for cell in cells.values())
+    single = any(ONE_SEED in found.tables[name].notes for name, _ in findings)
     lead = next(filter(None, map(charts.by_stratum, tables)), None)
     drawn |= {page.LEAD: lead} if lead else {}
     drawn |= {id_: panel for plot in plots.values() for id_, panel in plot.charts.items()}
@@ -69,7 +70,11 @@ def make_report(files: ReportFiles, facts: StudyFacts, out: str | Path, max_byte
             findings=findings,
             lead=page.LEAD if lead else "",
             looked=bool(lead) and any(point["looked"] for point in lead["data"]["values"]),
-            marks=[*mark_notes(shown), *dict.fromkeys(note for word, note in WORDS.items() if word in shown)],
+            marks=[
+                *mark_notes(shown),
+                *dict.fromkeys(note for word, note in WORDS.items() if word in shown),
+                *[ONE_SEED] * single,
+            ],
             sections=sections,
             rows=[(narrow, list(row)) for narrow, row in groupby(sections, lambda one: one.narrow)],
             plots=list(plots.values()),

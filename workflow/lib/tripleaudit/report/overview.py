@@ -58,8 +58,8 @@ def in_front(found: Matrix) -> Matrix:
     """
     heads, shown = [], set()
     for head in found.heads:
-        cells = [cells[head] for cells in found.rows.values() if head in cells]
-        measured = {tuple(sorted((cell.of or {}).items())) for cell in cells}
+        cells = _under(found, head)
+        measured = _measured(cells)
         extracts = all(of["metric"] == "f1" and of["matching"] != CLASSIFICATION for cell in cells if (of := cell.of))
         enough = any(cell.cases is None or cell.cases >= FEW for cell in cells)
         if extracts and enough and not measured <= shown and found.tables[head[0]].full:
@@ -75,8 +75,18 @@ def in_front(found: Matrix) -> Matrix:
 
 
 def behind(found: Matrix, front: Matrix) -> Matrix:
-    """Return what of a matrix does not stand in sight."""
-    return _part(found, [head for head in found.heads if head not in front.heads])
+    """Return what of a matrix does not stand in sight, without what repeats it."""
+    shown = set().union(*(_measured(_under(found, head)) for head in front.heads))
+    return _part(found, [head for head in found.heads if not _measured(_under(found, head)) <= shown])
+
+
+def _under(found: Matrix, head: tuple[str, str]) -> list[Cell]:
+    return [cells[head] for cells in found.rows.values() if head in cells]
+
+
+def _measured(cells: Iterable[Cell]) -> set[tuple]:
+    """Return what cells are of."""
+    return {tuple(sorted((cell.of or {}).items())) for cell in cells}
 
 
 def _part(found: Matrix, heads: list[tuple[str, str]]) -> Matrix:

@@ -164,6 +164,13 @@ def contrast(
     )
 
 
+def reservation(pair: Pair, first: str, second: str, *, between_trainings: bool = False) -> str:
+    """Say why nothing follows from a pair, however far apart its values; "" where that is no more than a tie, or a
+    baseline that is not beaten."""
+    doubt = _doubt(pair, between_trainings)
+    return "" if doubt in ("", "floor", "tie") else _reservation(doubt, [pair], first, second, "F1")
+
+
 def doubt_of_training(cells: Iterable[Cell], training: str = "a training behind it") -> str:
     """Say, where it is so, that a training behind cells was still rising or that nobody knows; "" else."""
     said = {
@@ -243,6 +250,8 @@ def _tie(pair: Pair) -> str:
     change = f", a difference of {pair.points(signed=True)}{_seeds(pair)}"
     cases = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
     size = abs(pair.change)
+    if low == high == 0:
+        return f"{values}{change}"
     if not cases or not size or (high - low) / 2 > size * MOST**0.5:
         return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
     needed = min(cases) * max(1.0, (high - low) / 2 / size) ** 2

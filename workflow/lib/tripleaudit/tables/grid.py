@@ -26,6 +26,10 @@ STRATA_NOTE = (
     "seen or unseen in training."
 )
 NOISE_NOTE = "+EN: trained with Entity Noising."
+ONE_SEED = (
+    "With one seed a row, its interval and its mark speak of this trained model; another training of the same system "
+    "may differ by more."
+)
 PRF = (("precision", "Prec."), ("recall", "Rec."), ("f1", "F1"))
 
 
@@ -229,10 +233,7 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     if seeds and seeds[0] == 2:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
     if seeds and not several:
-        found.append(
-            "With one seed a row, its interval and its mark speak of this trained model; another training of the same "
-            "system may differ by more."
-        )
+        found.append(ONE_SEED)
     return found
 
 

@@ -10,7 +10,7 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
-from tripleaudit.tables.gates import FEW, Pair, bounded, sentences, several
+from tripleaudit.tables.gates import FEW, Pair, bounded, reservation, sentences, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 
 LOOKUP: Final = "memorise"
@@ -23,41 +23,47 @@ ON: Final = {
     "unseen": "on unseen triples",
     TOGETHER: "on partially seen and unseen triples together",
 }
+ADDED: Final = ("on sentences with triples", "when sentences without triples are added to the test")
+WITHOUT: Final = "trained without zero-triple sentences"
+END_TO_END: Final = "trained end to end with zero-triple sentences"
+IN_TWO_STEPS: Final = "in two steps"
 
 
-def changed(inputs: TableInputs, first: Cell, second: Cell) -> Pair | None:
-    """Return two F1 and their difference; None where one was not measured or has no interval."""
+def changed(inputs: TableInputs, name: str, first: Cell, second: Cell) -> Pair | None:
+    """Return two F1 of a system and their difference; None where one was not measured."""
     if first.of is None or second.of is None:
         return None
-    pair = Pair("", first, second, difference=inputs.scores.between(first.of, second.of))
-    return None if pair.bounds is None else pair
+    return Pair(name, first, second, difference=inputs.scores.between(first.of, second.of))
 
 
-def best_run(table: Table, **of: str) -> tuple[RunKey, str] | None:
-    """Return the run with the greatest F1 of those that a table has without noising, and how it is called.
+def best_run(table: Table, inputs: TableInputs, **of: str) -> tuple[RunKey, str, str] | None:
+    """Return the run with the greatest F1 of those that a table has of its first corpus without noising.
 
     Of baselines none is taken, and of systems that were queried about a part of the test set neither.
+
+    Returns:
+        the run, how its system is called, and of how many it is the best.
     """
-    cells = table.find("F1", metric="f1", stratum="all", noise="none", **of)
-    cells = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
+    measured = {"metric": "f1", "stratum": "all", "matching": inputs.matching, **of}
+    cells = [cell for cell in table.find("F1", noise="none", **measured) if cell.of["extractor"] not in BASELINES]
+    cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
     most = max((cell.cases or 0 for cell in cells), default=0)
     cells = [cell for cell in cells if (cell.cases or 0) == most]
     if not cells:
         return None
-    best = max(cells, key=lambda cell: cell.value)
-    systems = {(cell.of["corpus"], cell.of["extractor"]) for cell in cells}
-    name = labels.extractor(best.of["extractor"])
-    name += f" on {labels.corpus(best.of['corpus'])}" * (len({corpus for corpus, _ in systems}) > 1)
-    plain = " without Entity Noising" * bool(table.find("F1", metric="f1", stratum="all", noise="noising", **of))
-    return run_of(best.of), name + f", the best of {len(systems)} systems{plain}," * (len(systems) > 1)
+    best = run_of(max(cells, key=lambda cell: cell.value).of)
+    name = labels.extractor(best.extractor)
+    name += f" on {labels.corpus(best.corpus)}" * (len(inputs.corpora | {best.corpus}) > 1)
+    plain = " without Entity Noising" * bool(table.find("F1", noise="noising", **measured))
+    return best, name, f", the best of {len(cells)} systems{plain}," * (len(cells) > 1)
 
 
 def lead_types(table: Table, inputs: TableInputs) -> str:
     """From seen to partially seen to unseen triples, and what Entity Noising changes."""
-    found = best_run(table)
+    found = best_run(table, inputs)
     if found is None:
         return ""
-    run, name = found
+    run, name, best_of = found
     seen, *cells = (_cell(inputs, run, stratum) for stratum in (SEEN, *BEYOND))
     if seen.value is None:
         return ""
@@ -68,18 +74,22 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
     beyond = {stratum: cell for stratum, cell in beyond.items() if cell.value is not None}
     if not beyond:
         return f"F1 of {name} is {bounded(seen)} {ON[SEEN]}; no test sentence asks for others, so that nothing falls."
-    changes = [changed(inputs, seen, cell) for cell in beyond.values()]
+    changes = {stratum: changed(inputs, name, seen, cell) for stratum, cell in beyond.items()}
+    doubts = [reservation(change, ON[SEEN], ON[stratum]) for stratum, change in changes.items() if change]
+    if any(doubts):
+        return next(filter(None, doubts))
     others = [
         f"{bounded(cell)} {ON[stratum].replace('triples', 'ones', 1)}" + (f" ({_less(change)})" if change else "")
-        for (stratum, cell), change in zip(beyond.items(), changes, strict=True)
+        for (stratum, cell), change in zip(beyond.items(), changes.values(), strict=True)
     ]
-    falls = all(change is not None and change.shown and change.change < 0 for change in changes)
+    falls = all(change is not None and change.shown and change.change < 0 for change in changes.values())
     is_, to = ("falls from", " to") if falls else ("is", ", and")
-    stated = f"F1 of {name} {is_} {bounded(seen)} {ON[SEEN]}{to} {several(others)}"
+    foreign = ", which this study did not train," * (run.extractor in inputs.untrained)
+    stated = f"F1 of {name}{foreign or best_of} {is_} {bounded(seen)} {ON[SEEN]}{to} {several(others)}"
     looked = [_cell(inputs, run._replace(extractor=LOOKUP), stratum) for stratum in (SEEN, *beyond)]
     if all(cell.value is not None for cell in looked):
         stated += f"; looking triples up has {several([cell.shown for cell in looked])} %"
-    return sentences(stated + ".", _noised(inputs, run, last))
+    return sentences(stated + ".", _noised(inputs, run, name, last))
 
 
 def _less(change: Pair) -> str:
@@ -88,25 +98,29 @@ def _less(change: Pair) -> str:
     return f"{change.points()} {'more' if change.change > 0 else 'less'}"
 
 
-def _noised(inputs: TableInputs, run: RunKey, stratum: str) -> str:
+def _noised(inputs: TableInputs, run: RunKey, name: str, stratum: str) -> str:
     plain, noised = (_cell(inputs, one, stratum) for one in (run, run._replace(noise="noising")))
-    change = changed(inputs, plain, noised)
+    change = changed(inputs, f"{name}+EN", plain, noised)
     if change is None:
         return ""
+    if doubt := reservation(change, "without Entity Noising", "with it"):
+        return doubt
     less = _less(change) if change.shown else f"no difference is shown ({change.points(signed=True)})"
     return f"With Entity Noising, F1 {ON[stratum]} is {bounded(noised)}: {less}."
 
 
 def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
     """What zero-triple sentences in the test cost, of the system that is best on sentences with triples."""
-    found = best_run(table, training="nz", testing="nz")
+    found = best_run(table, inputs, training="nz", testing="nz")
     if found is None:
         return ""
-    run, name = found[0], labels.extractor(found[0].extractor)
+    run, name, _ = found
     usual, cell = (_cell(inputs, run._replace(testing=testing), "all") for testing in ("nz", "wz"))
-    change = changed(inputs, usual, cell)
+    change = changed(inputs, name, usual, cell)
     if change is None:
         return ""
+    if doubt := reservation(change, *ADDED):
+        return doubt
     if not change.shown:
         left = f"{bounded(cell)}, {change.points(signed=True)}"
         return f"Sentences without triples in the test are not shown to cost {name} anything: {left}."
@@ -116,21 +130,27 @@ def lead_end_to_end(table: Table, inputs: TableInputs) -> str:
 
 def lead_two_step(table: Table, inputs: TableInputs) -> str:
     """What training with zero-triple sentences and a classifier in front bring back, and whether one is better."""
-    found = best_run(table, training="nz", testing="wz")
+    found = best_run(table, inputs, training="nz", testing="wz")
     if found is None:
         return ""
-    steps, _ = found
-    gate, name = split_two_step(steps.extractor)
-    alone, trained = steps._replace(extractor=name), steps._replace(extractor=name, training="wz")
-    ways = {"training with zero-triple sentences": trained, f"{labels.extractor(gate)} in front": steps}
-    before, cells = _cell(inputs, alone, "all"), {way: _cell(inputs, run, "all") for way, run in ways.items()}
-    changes = {way: changed(inputs, before, cell) for way, cell in cells.items()}
-    marks = {way: inputs.scores.mark(run) for way, run in ways.items()}
-    stated = [f"{way}{_brought(change)}{marks[way]}" for way, change in changes.items() if change is not None]
+    steps, _, _ = found
+    gate, extractor = split_two_step(steps.extractor)
+    name = labels.extractor(extractor) + f" on {labels.corpus(steps.corpus)}" * (len(inputs.corpora) > 1)
+    alone = steps._replace(extractor=extractor)
+    before, trained, behind = (_cell(inputs, run, "all") for run in (alone, alone._replace(training="wz"), steps))
+    between = changed(inputs, name, trained, behind)
+    changes = {
+        f"training {name} with such sentences": changed(inputs, name, before, trained),
+        f"{labels.extractor(gate)} in front of {name}": changed(inputs, name, before, behind),
+    }
+    conditions = ((END_TO_END, IN_TWO_STEPS), (WITHOUT, END_TO_END), (WITHOUT, IN_TWO_STEPS))
+    for change, sides in zip((between, *changes.values()), conditions, strict=True):
+        if change and (doubt := reservation(change, *sides, between_trainings=True)):
+            return doubt
+    stated = [way + _brought(change) for way, change in changes.items() if change]
     if not stated:
         return ""
-    first = f"On that test, {several(stated)}"
-    between = changed(inputs, *cells.values())
+    first = f"On a test with zero-triple sentences, {several(stated)}"
     if between is None:
         return f"{first}."
     if not between.shown:

@@ -76,6 +76,7 @@ def _stated_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableIn
 
 def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInputs) -> Iterable[str]:
     """Say what the systems find of the triples that looking up cannot know, and what looking up finds."""
+    plain = " without Entity Noising" * any(cell.of["noise"] == "noising" for cell in cells)
     for stratum in strata:
         here = {"stratum": stratum}
         pairs = pairs_of(cells, here, here, inputs=inputs)
@@ -87,17 +88,17 @@ def _found_beyond(cells: Sequence[Cell], strata: Sequence[str], inputs: TableInp
         floors = dict.fromkeys(f"{pair.floors[0].cell.shown} %" for pair in known)
         where = f"{ON[stratum]}, where looking up has {several(list(floors))}"
         if len(known) == 1:
-            more, (pair,) = "more" if beyond else "no more", known
-            found = f"{pair.name} finds {more} than looking up {ON[stratum]}"
+            finds, (pair,) = "finds" if beyond else "is not shown to find", known
+            found = f"{pair.name} {finds} more than looking up {ON[stratum]}"
             yield f"{found}: F1 is {bounded(pair.first)}, against {next(iter(floors))}."
         elif not beyond:
-            yield f"None of {len(known)} systems finds more than looking up {where}."
+            yield f"None of {len(known)} systems{plain} is shown to find more than looking up {where}."
         else:
             most = max(beyond, key=lambda pair: pair.first.value)
             find = "finds" if len(beyond) == 1 else "find"
             yield (
-                f"{len(beyond)} of {len(known)} systems {find} more than looking up {where}; most {most.name}: F1 "
-                f"{bounded(most.first)}."
+                f"{len(beyond)} of {len(known)} systems{plain} {find} more than looking up {where}; most {most.name}: "
+                f"F1 {bounded(most.first)}."
             )
 
 

@@ -54,7 +54,7 @@ def answer(table: Table, inputs: TableInputs) -> str:
     if table.warnings:
         return " ".join(table.warnings)
     near = [
-        f"{row.group} {row.cells[2].value:,} ({row.cells[3].value:.1f} %)"
+        f"{row.group}: {row.cells[2].value:,} ({row.cells[3].value:.1f} %)"
         for row in table.rows
         if row.label == TO_TEST and row.cells[2].value
     ]

@@ -24,7 +24,7 @@ from tripleaudit.tables.gates import (
 )
 from tripleaudit.tables.grid import FRACTION, ScoreColumn, ScoreRow, prf_columns, row_notes, score_table
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
-from tripleaudit.tables.leads import lead_two_step
+from tripleaudit.tables.leads import END_TO_END, IN_TWO_STEPS, lead_two_step
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -202,7 +202,7 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
             inputs=inputs,
         )
     ]
-    trained = contrast(pairs, "trained end to end with zero-triple sentences", "in two steps", between_trainings=True)
+    trained = contrast(pairs, END_TO_END, IN_TWO_STEPS, between_trainings=True)
     return sentences(trained if behind else "", _answer_saved(table, inputs))
 
 

@@ -20,7 +20,7 @@ from tripleaudit.tables.grid import (
     score_table,
 )
 from tripleaudit.tables.inputs import RunKey, TableInputs
-from tripleaudit.tables.leads import lead_end_to_end
+from tripleaudit.tables.leads import ADDED, WITHOUT, lead_end_to_end
 
 READS = ("data/reported/zero_cardinality.csv",)
 
@@ -130,13 +130,11 @@ def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> 
 def answer_end_to_end(table: Table, inputs: TableInputs) -> str:
     cells = [cell.percent() for cell in table.find("F1")]
     usual, tested = {"training": "nz", "testing": "nz"}, {"training": "nz", "testing": "wz"}
-    added = "when sentences without triples are added to the test"
-    first = contrast(pairs_of(cells, usual, tested, inputs=inputs), "on sentences with triples", added)
+    first = contrast(pairs_of(cells, usual, tested, inputs=inputs), *ADDED)
     pairs = pairs_of(cells, tested, {"training": "wz", "testing": "wz"}, inputs=inputs)
     if not pairs:
         return first
-    without, within = "trained without zero-triple sentences", "trained with them"
-    return sentences(first, contrast(pairs, without, within, "F1 on that test", between_trainings=True))
+    return sentences(first, contrast(pairs, WITHOUT, "trained with them", "F1 on that test", between_trainings=True))
 
 
 TRAINED = {"nz": "without zeros", "wz": "with zeros"}
