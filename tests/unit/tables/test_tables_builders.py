@@ -229,9 +229,10 @@ def test_bad_audits(results: Results, tmp_path: Path) -> None:
         load_inputs(audits=[tmp_path / "a.json"])
     with pytest.raises(UserError, match="a second audit of corpus 'webnlg' and protocol 'original'"):
         load_inputs(audits=[results.audits[0], results.audits[0]])
-    (tmp_path / "r.json").write_text("[1]")
-    with pytest.raises(UserError, match="not the facts of a training"):
-        load_inputs(runs=[tmp_path / "r.json"])
+    for facts in ("[1]", '[{"system": "a", "asked": 3, "of": 3}]'):  # the second as an earlier version wrote them
+        (tmp_path / "r.json").write_text(facts)
+        with pytest.raises(UserError, match="not the facts of trainings and systems that this version writes"):
+            load_inputs(runs=[tmp_path / "r.json"])
 
 
 def test_two_studies_do_not_share_a_table(results: Results, tmp_path: Path) -> None:

@@ -245,7 +245,7 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
     shown = [cell.shown for cell in table.rows[0].cells]
     verdict = ["still rising †, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
-    bound = ["1.25", "1.46", ""]  # 0.3 by the square root of two
+    bound = ["0.62", "0.78", ""]  # half of what the other rises by
     assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", *bound, *verdict, "2.0", "NVIDIA H100"]
     seeds = {
         system: {head: cell.shown for (_, head), cell in row.items()} for system, row in matrix([table]).rows.items()

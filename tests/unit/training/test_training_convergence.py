@@ -12,6 +12,7 @@ from tripleaudit.training.convergence import (
     RISING,
     convergence,
     doubled,
+    pace,
     verdict,
 )
 
@@ -104,6 +105,11 @@ def test_twice_the_epochs_decide_whatever_the_slope_says():
 )
 def test_the_mean_slope_and_its_error_decide(trainings, how):
     assert verdict(trainings) == how == verdict(trainings[::-1])
+
+
+def test_a_table_shows_the_slope_that_decides():
+    """Of a training that early stopping ended the slope is 0 there, too."""
+    assert pace([said(0.02, True), said(0.009, False, 0.002)]) == pytest.approx((0.0045, 0.001))
 
 
 def test_the_trainings_on_a_gpu_are_distinguished(real_data):

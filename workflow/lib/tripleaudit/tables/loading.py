@@ -43,8 +43,8 @@ def load_inputs(
     for path in runs:
         found = read_json(path)
         facts += found if isinstance(found, list) else [found]
-        if not all(isinstance(fact, dict) for fact in facts):
-            raise UserError(f"{path}: not the facts of a training; expected an object with 'keys'")
+        if not all(isinstance(fact, dict) and ("system" not in fact or "queried" in fact) for fact in facts):
+            raise UserError(f"{path}: not the facts of trainings and systems that this version writes; make it again")
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["queried"] < fact["of"]}
     index.marks = marks_of(facts)

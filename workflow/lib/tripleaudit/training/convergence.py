@@ -88,12 +88,11 @@ def verdict(said: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None =
         return CONVERGED if twice["gain"] < MARGIN else RISING
     if any(flat is None for flat, _ in known):
         return None
-    at_rest = {"slope": 0.0, "error": 0.0}
-    stopped = [bool(flat) and bound > RISE for flat, bound in known]
-    slope, error = pace([at_rest if rests else each for each, rests in zip(said, stopped, strict=True)])
+    slope, error = pace(said)
     return FLAT if slope + error <= RISE else RISING
 
 
 def pace(said: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Return the mean slope of trainings, and the standard error of that mean."""
-    return fmean(each["slope"] for each in said), math.hypot(*(each["error"] for each in said)) / len(said)
+    """Return the mean slope of trainings, and the standard error of that mean; one that was stopped rises no more."""
+    going = [each for each in said if not (each["flat"] and each["slope"] + each["error"] > RISE)]
+    return sum(each["slope"] for each in going) / len(said), math.hypot(*(each["error"] for each in going)) / len(said)

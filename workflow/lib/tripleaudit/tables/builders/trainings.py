@@ -55,8 +55,8 @@ def trainings(inputs: TableInputs) -> Table:
         "update.",
         "Best step: of the weights that are used. Minutes: the whole training with its validations.",
         any(len(each) > 1 for each in found.values())
-        and "Means over seeds; the mean slope decides, and how many of the trainings would be flat alone is stated "
-        "where they differ.",
+        and "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
+        "the trainings would be flat alone is stated where they differ.",
         GAPS,
     )
 
