@@ -238,7 +238,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 @cache
 def _known() -> dict[str, Source]:
     """Return what was read off Python files, by digests of their content and of this module; at the end it is kept."""
-    found = {}
+    found: dict[str, Source] = {}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
         found |= {key: Source(*value) for key, value in json.loads(_cache_file().read_bytes()).items()}
     atexit.register(_keep, found, len(found))
