@@ -33,7 +33,7 @@ $(READY): $(DEMO)
 	$(PIP) -c envs/constraints.txt -e '.[all,dev]'
 	touch $@
 
-demo: $(DEMO) ## run the demo study from its corpus to tables and report (10 to 20 minutes on 2 cores)
+demo: $(DEMO) ## run the demo study from its corpus to tables and report (7 to 13 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
 	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"

@@ -73,7 +73,7 @@ def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_dat
     from tripleaudit.plan.study import Study
 
     plan = Study.read(root / "config" / "webnlg-ten.yaml", raw_root=str(real_data))
-    named = plan.data.section["webnlg"].only_relations
+    named = plan.data.section["webnlg-ten"].only_relations
     whole = {split: read_registered("webnlg", split, real_data) for split in ("train", "valid", "test")}
     sets = [{t.relation for t in s.triples} for corpus in whole.values() for s in corpus.sentences]
     chosen: list[str] = []

@@ -123,7 +123,7 @@ def test_a_token_that_nobody_named_is_an_error_and_not_a_weight_that_stands_stil
     model, dataset = untrained(encoder)
     rows = embedding_rows(model, dataset, TrainingSettings())
     (other, *_) = set(range(len(rows.table.weight))) - set(rows.ids.tolist())
-    with pytest.raises(IndexError, match="expected the extractor's `extra_token_ids` to name"):
+    with pytest.raises(IndexError, match="expected its extractor's `extra_token_ids` to name"):
         model.encode(torch.tensor([[other]]), torch.ones(1, 1, dtype=torch.int64))
 
 
