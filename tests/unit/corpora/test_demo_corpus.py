@@ -1,5 +1,6 @@
 """The shipped demo corpus: it is what the generator makes, and it has the properties that its README promises."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from generator import FILES, OUTSIDE, RELATIONS, SCHEMA, SEED, Shape, World, generate
+from support.workflow import ran
 from tripleaudit.corpora.store import load_sentences
+from tripleaudit.files import read_json, sha256
+from tripleaudit.plan.study import Study
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.shipped import DATA
+from tripleaudit.systems.facts import made_of
 
 SMALL = Shape(train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10, held_out=(20, 20))
 
@@ -255,3 +260,20 @@ def test_wordings_are_shared_by_train_and_test(shipped):
     trained = {skeleton(sentence) for sentence in shipped["train"] if len(sentence.triples) == 1}
     tested = [skeleton(sentence) for sentence in shipped["test"] if len(sentence.triples) == 1]
     assert sum(text in trained for text in tested) / len(tested) > 0.4
+
+
+@pytest.mark.slow
+def test_the_doubled_trainings_that_ship_are_those_of_the_demo(root, folder, tmp_path, minilm):
+    """A setting that is said in other words would make every one of them count for nothing."""
+    config = root / "config" / "config.yaml"
+    study = Study.read(config)
+    sets = Path("results", "demo", "protocols", "demo", "original")
+    wanted = [str(sets / setting / f"{split}.jsonl") for setting in ("nz", "wz") for split in ("train", "valid")]
+    ran(tmp_path, "--", *wanted, config=config)
+    shipped = {fact["made_of"] for fact in read_json(folder / "trainings.json") if fact["doubled"]}
+    for run in (*study.runs, *study.classifier_runs):
+        files = {split: tmp_path / sets / run.setting / f"{split}.jsonl" for split in ("train", "valid")}
+        inputs = {role: {"sha256": sha256(path)} for role, path in files.items()}
+        inputs["encoder"] = {"sha256": sha256(minilm / "model.safetensors")}
+        settings = json.loads(study.trainings.training_json(run.corpus, run.extractor, run.noise, run.trainset))
+        assert made_of({"extractor": run.extractor, "inputs": inputs, "settings": settings}) in shipped, run

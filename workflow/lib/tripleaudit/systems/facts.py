@@ -71,13 +71,13 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
         "keys": dict(keys),
         "device": record["device"],
         "finished": record["finished"],
-        "made_of": _made_of(record),
+        "made_of": made_of(record),
         **found,
         "settings": {name: settings[name] for name in SETTINGS if name in settings},
     }
 
 
-def _made_of(record: Mapping[str, Any]) -> str | None:
+def made_of(record: Mapping[str, Any]) -> str | None:
     """Return one digest of data, encoder, extractor and settings: that of a training and of one of twice the epochs.
 
     None for older trainings, which do not name their encoder.
