@@ -36,7 +36,7 @@ $(READY): $(DEMO)
 demo: $(DEMO) ## run the demo study from its corpus to tables and report (7 to 13 minutes on 2 cores)
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete
 	@echo "Tables are in results/demo/tables, the report is results/demo/report.html"
-	@echo "Real sentences in about ten minutes: $(BIN)/tripleaudit run config/conll04-quick.yaml"
+	@echo "Real sentences in about a quarter of an hour: $(BIN)/tripleaudit run config/conll04-quick.yaml"
 
 report: $(DEMO) ## write the HTML report of the demo study, and what it needs
 	$(BIN)/snakemake --cores $(CORES) --rerun-incomplete report
