@@ -250,16 +250,21 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_no_others(copy, before, k
 
 
 def test_a_default_of_descriptors_counts_and_a_further_field_that_is_empty_does_not(monkeypatch):
-    table, rule = vars(TABLES["type-f1"]), vars(MATCHINGS["exact-string"])
+    table, rule, extractor = vars(TABLES["type-f1"]), vars(MATCHINGS["exact-string"]), vars(EXTRACTORS["casrel"])
 
     def said():
-        return {**jobs.described_code("table", TABLES, "type-f1"), **dict(jobs.rule_code(SHELLS["score"]))}
+        chosen = jobs.described_code("table", TABLES, "type-f1") | jobs.extractor_code("train", "casrel")
+        return {**chosen, **dict(jobs.rule_code(SHELLS["score"]))}
 
     before = said()
-    for of in (table, rule):
+    for of in (table, rule, extractor):
         monkeypatch.setitem(of, "further", "")
     assert said() == before
-    for of, key, value, part in ((table, "order", 9.0, "table"), (rule, "relation", str.casefold, "matching rule")):
+    for of, key, value, part in (
+        (table, "order", 9.0, "table"),
+        (rule, "relation", str.casefold, "matching rule"),
+        (extractor, "defaults", {"epochs": 1}, "extractor"),
+    ):
         monkeypatch.setitem(of, key, value)
         assert {name for name, digest in said().items() if digest != before[name]} == {f"{part} as described"}
         monkeypatch.undo()

@@ -71,6 +71,8 @@ class ExtractorSpec(Descriptor):
         base: name under which its class saves models and under which its presets stand; empty for ``name``.
         fields: of the model's configuration that the name implies.
         training: settings of the training that the name implies.
+        defaults: training settings that ``settings`` takes from the package's data: as what is said here, they count
+            with the results; others count as code.
         presets: name -> settings; those of the built-in extractors lie in the package's data.
         classifier: whether it says only which sentences have triples.
         rte_order, cardinality_order: position in the tables of rte-generalization and of zero-cardinality.
@@ -83,6 +85,7 @@ class ExtractorSpec(Descriptor):
     base: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     classifier: bool = False
     rte_order: float = float("inf")

@@ -28,6 +28,7 @@ def _of(settings: type[ExtractorSettings], order: float, rte: float = 0, cardina
         **{"name": kind.lower(), "label": kind, "reported": kind, **options},
         model=f"tripleaudit.extractors.{kind.lower()}:{kind}",
         settings=settings,
+        defaults=settings.training_defaults,
         order=order,
         rte_order=rte or order,
         cardinality_order=cardinality or order,

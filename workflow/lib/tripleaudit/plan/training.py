@@ -3,28 +3,24 @@
 import contextlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
 from tripleaudit.extractors.registry import base_name, implied_training, settings_class
 from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
 from tripleaudit.plan.problems import unknown
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
 from tripleaudit.scoring.matching import check_matching
-from tripleaudit.shipped import DATA
 from tripleaudit.training.settings import TrainingSettings, deciding
-from tripleaudit.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
-PRESETS = DATA / "presets.yaml"
 PRESET = {"type": ["string", "object"]}
 CLASSIFIER = "zcc-"  # a zero-cardinality classifier is trained like an extractor and named zcc-binary or zcc-mcml
 NOT_OF_THE_TRAINING = ("mem_mb", "runtime", "preset", "model")
@@ -84,15 +80,10 @@ OwnExtractor = Annotated[
 ]
 
 
-@cache
-def _shipped_presets() -> dict[str, dict[str, Any]]:
-    return read_yaml(PRESETS)["presets"]
-
-
 def presets(name: str) -> Mapping[str, Any]:
     """Return the presets of an extractor by name: official settings, and those of a plugin's descriptor."""
     own = EXTRACTORS[name].presets if name in EXTRACTORS else {}
-    return {**_shipped_presets().get(base_name(name), {}), **own}
+    return {**SHIPPED["presets"].get(base_name(name), {}), **own}
 
 
 def _own_keys(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """What extractors declare: the settings of their models, their official training settings, the outputs of ``prior``.
 
 Importing these modules imports no torch: the plan of a study, jobs and calls in Python check with one section. Each
-extractor has a module of its own here, so that a change of its settings reruns its own trainings alone.
+extractor has a module of its own here, so that a change of its settings reruns its own trainings alone; its official
+training settings stand with its presets in ``data/presets.yaml``, and count as its descriptor names them.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
@@ -14,6 +15,11 @@ from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.errors import hint
 from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.fields import Count, Section, among
+from tripleaudit.shipped import DATA
+from tripleaudit.yaml_files import read_yaml
+
+SHIPPED: Final = read_yaml(DATA / "presets.yaml")
+OFFICIAL: Final[dict[str, dict[str, Any]]] = SHIPPED["defaults"]
 
 
 class ExtractorSettings(Section):

@@ -3,20 +3,13 @@
 from typing import Annotated
 
 from tripleaudit.extractors.alignment import LAYOUTS
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 from tripleaudit.fields import Rate, among
 
 
 class OneRelSettings(ExtractorSettings):
     sparse_outputs = {"tags": 4}
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 1e-5,
-        "head_learning_rate": 1e-5,
-        "schedule": "constant",
-        "batch_size": 6,
-        "epochs": 200,
-    }
+    training_defaults = OFFICIAL["onerel"]
 
     layout: Annotated[str, among(LAYOUTS)] = "marker"
     hidden_dropout: Rate = 0.2

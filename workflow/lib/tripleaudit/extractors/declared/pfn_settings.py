@@ -2,22 +2,13 @@
 
 from typing import Annotated
 
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 from tripleaudit.fields import Number, Rate, among
 
 
 class PFNSettings(ExtractorSettings):
     sparse_outputs = {"entity_out": 1, "relation_out": 1}
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 2e-5,
-        "head_learning_rate": 2e-5,
-        "schedule": "constant",
-        "clip": "global",
-        "clip_norm": 0.25,
-        "batch_size": 20,
-        "epochs": 100,
-    }
+    training_defaults = OFFICIAL["pfn"]
 
     width: Number = 300
     """d, of the recurrent states."""

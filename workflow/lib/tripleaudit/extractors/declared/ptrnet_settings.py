@@ -2,24 +2,12 @@
 
 from typing import Annotated
 
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 from tripleaudit.fields import Number, Rate, among
 
 
 class PtrNetSettings(ExtractorSettings):
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 2e-5,
-        "head_learning_rate": 1e-3,
-        "schedule": "linear",
-        "head_schedule": "constant",
-        "clip": "global",
-        "clip_norm": 10.0,
-        "batch_size": 32,
-        "epochs": 30,
-        "patience": 5,
-        "min_delta": -1e-9,  # an equal F1 counts as a new best one for the patience
-    }
+    training_defaults = OFFICIAL["ptrnet"]
 
     width: Number = 300
     """D, of words, decoder state and each direction of the pointer LSTMs."""

@@ -3,21 +3,13 @@
 from typing import Annotated
 
 from tripleaudit.corpora.spans import OCCURRENCES
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 from tripleaudit.fields import Count, among
 
 
 class TPLinkerSettings(ExtractorSettings):
     sparse_outputs = {"entity": 2, "links": 3}
-    training_defaults = {
-        "optimizer": "adam",
-        "encoder_learning_rate": 5e-5,
-        "head_learning_rate": 5e-5,
-        "schedule": "cosine_restarts",
-        "restart_epochs": 2.0,
-        "batch_size": 6,
-        "epochs": 100,
-    }
+    training_defaults = OFFICIAL["tplinker"]
 
     occurrence: Annotated[str, among(OCCURRENCES)] = "all"
     recover_steps: Count = 6000

@@ -4,21 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tripleaudit.extractors.declared import ExtractorSettings
+from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 
 
 class UniRelSettings(ExtractorSettings):
     sparse_outputs = {"maps": 1}
-    training_defaults = {
-        "encoder_learning_rate": 3e-5,
-        "head_learning_rate": 3e-5,
-        "schedule": "cosine",
-        "warmup": 0.1,
-        "clip": "global",
-        "clip_norm": 1.0,
-        "batch_size": 12,
-        "epochs": 100,
-    }
+    training_defaults = OFFICIAL["unirel"]
 
     max_length: Annotated[int, Field(ge=8)] = 102
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
