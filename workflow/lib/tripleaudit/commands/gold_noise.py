@@ -17,8 +17,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument("--sample", type=Whole(2), metavar="N", help="draw so many triples, half of them missed gold ones")
-    way.add_argument("--labels", metavar="FILE", help="a judged sample: the CSV, or Label Studio's JSON export")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="with --sample: .csv, or .json for Label Studio")
+    way.add_argument("--labels", metavar="FILE", help="a judged sample")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="with --sample: where it goes, as CSV")
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the sample (default: 0)")
     parser.add_argument("--json", action="store_true", help="with --labels: print one JSON object")
 

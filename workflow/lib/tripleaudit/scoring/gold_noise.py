@@ -9,30 +9,19 @@ neither gold nor any of the systems has stay unknown; with them, a corrected rec
 import csv
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.readers.common import first_character, load_json
 from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write, open_text, write_json
+from tripleaudit.files import atomic_write, open_text
 
 LABELS: Final = ("yes", "no", "unsure")
 COLUMNS: Final = ("id", "text", "subject", "relation", "object", "label")
-QUESTION: Final = "Does the text state this triple?"
-VIEW: Final = f"""<View>
-  <Header value="{QUESTION}"/>
-  <Text name="text" value="$text"/>
-  <Text name="triple" value="$triple"/>
-  <Choices name="label" toName="text" choice="single" required="true">
-{"".join(f'    <Choice value="{label}"/>' + chr(10) for label in LABELS)}  </Choices>
-</View>
-"""
-LEFT: Final = {"": "without a label", "cancelled": "cancelled"}
 DRAWS: Final = 20_000
 
 
@@ -100,14 +89,7 @@ def drawn(found: Disagreements, size: int, seed: int) -> list[Item]:
 
 
 def write_items(path: str | Path, items: Sequence[Item], texts: Mapping[str, str]) -> None:
-    """Write a sample to be judged: CSV, or where the name ends in .json tasks of Label Studio and their view."""
-    path = Path(path)
-    if path.suffix == ".json":
-        rows = [{**item._asdict(), "text": texts[item.id], "triple": " ; ".join(item[1:])} for item in items]
-        write_json(path, [{"data": row} for row in rows])
-        with atomic_write(path.with_suffix(".xml")) as stream:
-            stream.write(VIEW)
-        return
+    """Write a sample to be judged as CSV: does the text state this triple?"""
     with atomic_write(path) as stream:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(COLUMNS)
@@ -115,51 +97,30 @@ def write_items(path: str | Path, items: Sequence[Item], texts: Mapping[str, str
 
 
 def read_labels(path: str | Path) -> tuple[dict[Item, str], dict[str, int]]:
-    """Return item -> label of a judged file (CSV or Label Studio's export), and how many rows are left out, by reason.
+    """Return item -> label of a judged file, and how many rows are left out, by reason.
 
     Raises:
-        UserError: a row has another form or label, or an item has two labels.
+        UserError: a column is missing, a row has another label, or an item has two labels.
     """
     labels: dict[Item, str] = {}
     left: Counter[str] = Counter()
-    for where, item, label in _tasks(path) if first_character(path) == "[" else _rows(path):
-        if label in LEFT:
-            left[LEFT[label]] += 1
-        elif label not in LABELS:
-            raise UserError(f"{where}: the label is {label!r}, expected one of {', '.join(LABELS)}")
-        elif labels.setdefault(item, label) != label:
-            raise UserError(f"{where}: {' ; '.join(item[1:])} of sentence {item.id!r} has two labels; expected one")
-    if not labels:
-        raise UserError(f"{path}: no row has a label, expected {', '.join(LABELS)} in the column 'label'")
-    return labels, dict(left)
-
-
-def _rows(path: str | Path) -> Iterator[tuple[str, Item, str]]:
     with open_text(path) as stream:
         table = csv.DictReader(stream)
         missing = [name for name in (*Item._fields, "label") if name not in (table.fieldnames or ())]
         if missing:
             raise UserError(f"{path}: has no column {missing[0]!r}; expected {', '.join(COLUMNS)}")
         for row in table:
-            yield f"{path} line {table.line_num}", _item(row), (row["label"] or "").strip().lower()
-
-
-def _tasks(path: str | Path) -> Iterator[tuple[str, Item, str]]:
-    for number, task in enumerate(load_json(path), 1):
-        where = f"{path} item {number}"
-        data = task.get("data") if isinstance(task, dict) else None
-        if not isinstance(data, dict) or not all(name in data for name in Item._fields):
-            raise UserError(f"{where}: expected a task of Label Studio with {', '.join(Item._fields)} under 'data'")
-        judged = [one for one in task.get("annotations") or () if not one.get("was_cancelled")]
-        if not judged:
-            yield where, _item(data), "cancelled" if task.get("annotations") else ""
-        for one in judged:
-            chosen = [name for part in one.get("result") or () for name in part.get("value", {}).get("choices", ())]
-            yield where, _item(data), chosen[0] if chosen else ""
-
-
-def _item(row: Mapping[str, Any]) -> Item:
-    return Item(*(str(row[name]) for name in Item._fields))
+            where, item = f"{path} line {table.line_num}", Item(*(str(row[name]) for name in Item._fields))
+            label = (row["label"] or "").strip().lower()
+            if not label:
+                left["without a label"] += 1
+            elif label not in LABELS:
+                raise UserError(f"{where}: the label is {label!r}, expected one of {', '.join(LABELS)}")
+            elif labels.setdefault(item, label) != label:
+                raise UserError(f"{where}: {' ; '.join(item[1:])} of sentence {item.id!r} has two labels; expected one")
+    if not labels:
+        raise UserError(f"{path}: no row has a label, expected {', '.join(LABELS)} in the column 'label'")
+    return labels, dict(left)
 
 
 # what follows
