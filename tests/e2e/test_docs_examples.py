@@ -19,7 +19,9 @@ from support.fake_endpoint import FakeEndpoint
 from support.forks import SETTINGS, warm
 from support.workflow import ROOT, planned
 
-EXAMPLES = sections(ROOT / "docs" / "extending.md")
+EXAMPLES = sections(ROOT / "docs" / "extending.md") | {
+    "A language model": sections(ROOT / "docs" / "language-models.md")["In a study"]
+}
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -134,7 +136,7 @@ def test_a_trained_extractor_in_python(folder, tagger):
 
 
 @pytest.mark.thorough
-def test_a_language_model(folder, corpus):
+def test_a_language_model(folder):
     answer = json.dumps({"triples": [["Ada Lund", "works for", "Harrow Steel"]]})
     with FakeEndpoint(answer=answer) as fake:
         printed = run(folder, "A language model", replace=("http://localhost:8000/v1", fake.url))
