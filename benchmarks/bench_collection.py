@@ -251,7 +251,7 @@ def parts_table(measured: dict[str, dict]) -> list[str]:
         cells = (f"{1e6 * value / each['sentences']:.0f}" for value, each in zip(spent, counts, strict=True))
         lines.append(f"| {part} | {' | '.join(cells)} |")
     shares = (f"{100 * each['let_through'] / each['sentences']:.1f} %" for each in counts)
-    return [*lines, f"| share let through | {' | '.join(shares)} |"]
+    return [*lines, f"| share that passes | {' | '.join(shares)} |"]
 
 
 def report(two_step: dict, little: dict, single_step: dict) -> str:

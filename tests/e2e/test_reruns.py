@@ -1,4 +1,4 @@
-"""What a finished study makes anew after an edit of the program or of its settings: the right jobs and no others.
+"""What a finished study makes again after an edit of the program or of its settings: the right jobs and no others.
 
 The study runs once. An edit of the program is made in a copy of the project's tree, and Snakemake's own dry-run on the
 finished study says which jobs it starts and which follow from those.

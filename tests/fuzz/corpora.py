@@ -223,7 +223,7 @@ READ: dict[str, tuple[Make, list[int]]] = {
     "rows of two splits": (lines(row(split="train"), row(split="test", triples=[])), [2, 1]),
     "a negated triple": (lines(as_object(negated=True)), [1, 1]),
     "a row that failed": (lines(row(), row(text="Rain", triples=[], error="timeout")), [2, 1]),
-    "predictions beside the gold": (lines(row(predicted=[["Ann", "met", "Bob"]])), [1, 1]),
+    "predictions next to the gold": (lines(row(predicted=[["Ann", "met", "Bob"]])), [1, 1]),
     "a field of Turtle": (lines({"text": "Ann saw Bob", "turtle": TURTLE}), [1, 1]),
     "an answer that is no Turtle": (lines(*({"text": each, "turtle": each} for each in (TURTLE, "Sorry"))), [2, 1]),
     "a context at an address": (

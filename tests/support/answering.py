@@ -10,18 +10,18 @@ class Answering:
     """Answers with what is ``said`` of a text: triples, or a status; with status 200, with no JSON, but the key.
 
     Attributes:
-        asked: ``(row, Authorization)`` of every request.
+        requests: ``(row, Authorization)`` of every request.
         url: of the service, while it runs.
     """
 
     def __init__(self, said: dict[str, Any]) -> None:
-        self.said, self.asked = said, []
+        self.said, self.requests = said, []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 row = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.asked.append((row, self.headers.get("Authorization")))
+                outer.requests.append((row, self.headers.get("Authorization")))
                 said = outer.said.get(row["text"], [])
                 self.send_response(said if isinstance(said, int) else 200)
                 self.end_headers()

@@ -14,7 +14,7 @@ SAYS = (
     (re.compile(r"is not shown to find more than looking up [^:]*: F1 is (\d+\.\d) %[^.]*?against (\d+\.\d) %"), False),
 )
 BASE = re.compile(r"F1 of [^.]*? (?:falls from|is) (\d+\.\d)")
-BESIDE = re.compile(r"(\d+\.\d)[†‡§]* % \[[^]]*\] on [^(.]*\((no difference)?")
+COMPARED = re.compile(r"(\d+\.\d)[†‡§]* % \[[^]]*\] on [^(.]*\((no difference)?")
 
 
 def statements(tables: Iterable[Table]) -> Iterator[tuple[frozenset[str], bool, str]]:
@@ -23,7 +23,7 @@ def statements(tables: Iterable[Table]) -> Iterator[tuple[frozenset[str], bool, 
         for said, differ in SAYS:
             yield from ((frozenset(found.groups()), differ, found[0]) for found in said.finditer(table.answer))
         if first := BASE.search(table.lead):
-            for found in BESIDE.finditer(table.lead[first.end() :]):
+            for found in COMPARED.finditer(table.lead[first.end() :]):
                 yield frozenset((first[1], found[1])), not found[2], found[0]
         if table.name == "contamination":
             for row in table.rows:

@@ -1,4 +1,4 @@
-"""Versions of the code behind results, computed anew after an edit."""
+"""Versions of the code behind results, computed again after an edit."""
 
 from tripleaudit import code
 

@@ -3,7 +3,7 @@ COLLECTIONS = STUDY.collections
 
 
 rule extract_collection:
-    """Triples of one collection: the gate reads every sentence, the extractor what it lets through."""
+    """Triples of one collection: the gate reads every sentence, the extractor what passes."""
     input:
         texts=of(COLLECTIONS.texts, "collection"),
         model=of(COLLECTIONS.model, "collection"),

@@ -93,7 +93,7 @@ def test_a_filled_folder_needs_force(tmp_path: Path) -> None:
     check_folder(tmp_path, True)
     check_folder(tmp_path, False, own=("train.jsonl",))
     (tmp_path / "model").mkdir()
-    (tmp_path / "model/tokenizer.json").write_text("{}")  # what a workflow leaves of a training that it makes anew
+    (tmp_path / "model/tokenizer.json").write_text("{}")  # what a workflow leaves of a training that it makes again
     check_folder(tmp_path / "model", False, own=OWN)
     with pytest.raises(UserError, match="is read and would be written over"):
         check_folder(tmp_path, True, [tmp_path / "train.jsonl"], ["train.jsonl"])

@@ -1,6 +1,6 @@
 """All files of the real corpora are read as ever: what of each folder is read, and a digest over all its sentences.
 
-After a change that is meant, ``python tests/unit/corpora/test_corpora_gold_counts.py FOLDER`` writes the counts anew.
+After a change that is meant, ``python tests/unit/corpora/test_corpora_gold_counts.py FOLDER`` writes the counts again.
 """
 
 import hashlib

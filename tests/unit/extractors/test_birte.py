@@ -257,7 +257,7 @@ def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
 
 
 def test_its_three_stages_draw_apart(tiny_encoder):
-    """The subject of stage 2, its object and the pair of stage 3 each hang on uniforms of their own."""
+    """The subject of stage 2, its object and the pair of stage 3 each depend on uniforms of their own."""
     model = build(BiRTE, tiny_encoder).eval()
     rows = sentence(
         "ada lovelace wrote notes and tim leads apple .", ("ada lovelace", "W", "notes"), ("tim", "C", "apple")

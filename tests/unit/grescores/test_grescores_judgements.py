@@ -23,7 +23,7 @@ from tripleaudit.llm.client import Client, Endpoint, Prices
 from tripleaudit.llm.prompts import load_prompt
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
-judge, split = FACTUALNESS.ask, GRANULARITY.ask
+judge, split = FACTUALNESS.judge, GRANULARITY.judge
 
 
 def test_factualness_by_mode():

@@ -29,7 +29,7 @@ def entities(*names, status="ok"):
 
 
 class Script:
-    """Answers requests with a function of the last message, and keeps what it was asked."""
+    """Answers requests with a function of the last message, and keeps what it was sent."""
 
     def __init__(self, answer):
         self.answer, self.requests = answer, []
@@ -39,7 +39,7 @@ class Script:
         return self.answer(request.messages[-1]["content"])
 
     @property
-    def asked(self):
+    def shown(self):
         return [request.messages[-1]["content"] for request in self.requests]
 
 
@@ -56,7 +56,7 @@ def where(conversation):
 
 def test_iterations_follow_each_piece_in_one_thread():
     talked, script = run(["a", "b"], Limits(2, None, 10), lambda text: entities(text))
-    assert script.asked == ["show 0 a", "more 0", "more 0", "show 1 b", "more 1", "more 1"]
+    assert script.shown == ["show 0 a", "more 0", "more 0", "show 1 b", "more 1", "more 1"]
     assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
     history = script.requests[-1].messages
     assert [message["role"] for message in history] == ["system", *["user", "assistant"] * 5, "user"]
@@ -66,7 +66,7 @@ def test_iterations_follow_each_piece_in_one_thread():
 def test_empty_answers_end_no_iterations():
     found = iter([("a", "b", "c"), ("d", "e"), (), (), ()])
     talked, script = run(["x"], Limits(4, None, 10), lambda _: entities(*next(found)))
-    assert len(script.asked) == 5 and sum(len(turn.parsed.records) for turn in talked.turns) == 5
+    assert len(script.shown) == 5 and sum(len(turn.parsed.records) for turn in talked.turns) == 5
 
 
 def test_a_new_thread_starts_exactly_where_the_sum_passes_the_limit():
@@ -93,7 +93,7 @@ def test_iterating_ends_where_the_context_does():
 def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     text = " ".join(f"w{n}" for n in range(100))
     talked, script = run([text, "end"], Limits(0, 60, 5), lambda _: entities())
-    shown = [message.removeprefix("show 0 ") for message in script.asked if message.startswith("show 0")]
+    shown = [message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")]
     assert "".join(shown) == text and len(shown) > 1
     assert {turn.piece for turn in talked.turns} == {0, 1}
 
@@ -109,7 +109,7 @@ def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
     assert [turn.parsed.status for turn in talked.turns] == ["ok", "failed", "empty"]
     assert [len(turn.answers) for turn in talked.turns] == [2, 2, 1]
     assert talked.turns[0].usage == Usage(6, 4)
-    assert script.asked[1].startswith("remind the answer holds no JSON")
+    assert script.shown[1].startswith("remind the answer holds no JSON")
     history = [message["content"] for message in script.requests[-1].messages]
     assert history == ["open", "show 0 x", '[{"type": "T", "name": "a"}]', "more 0", '{"entities": []}', "more 0"]
 

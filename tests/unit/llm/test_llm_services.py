@@ -501,7 +501,7 @@ def test_headers_and_query_of_a_request(tmp_path, monkeypatch):
 
 
 def test_the_keys_of_stored_answers_stay():
-    """Or everything that was paid for would be asked anew."""
+    """Or everything that was paid for would be paid again."""
     request = Request(
         [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
         schema={"type": "object"},

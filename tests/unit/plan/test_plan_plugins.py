@@ -109,7 +109,7 @@ def test_a_table_that_cannot_say_when_it_is_possible_is_named(study, tmp_path):
 
 
 def test_a_training_depends_on_its_own_matching_rule_and_on_no_other(study, tmp_path):
-    """A rule that a plugin adds later trains nothing anew, nor does moving an extractor's file."""
+    """A rule that a plugin adds later trains nothing again, nor does moving an extractor's file."""
     train = "python -m tripleaudit train"
     before = jobs.rule_code(train)
     plan = study(extractors={"casrel": {"matching": "folded"}, "pfn": {"matching": "exact"}})

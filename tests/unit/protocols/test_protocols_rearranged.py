@@ -185,7 +185,7 @@ def test_equal_seeds_give_equal_sets(real_data):
 
 
 def plainly(rows: list[list[str]], room: int) -> tuple[list[int], int]:
-    """The rarest triples first, looked for anew before each choice."""
+    """The rarest triples first, looked for again before each choice."""
     held = {name: [number for number, row in enumerate(rows) if name in row] for row in rows for name in row}
     names, passed_over, moved, largest = list(held), [], [], 0
 

@@ -20,8 +20,8 @@ QUIET = {"timeout": 120.0, "restarts": 0}
 
 
 @pytest.fixture
-def ask(tmp_path, monkeypatch):
-    """Ask a system about the texts as a study's job does; returns the answers."""
+def query(tmp_path, monkeypatch):
+    """Query a system about the texts as a study's job does; returns the answers."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     train = [{"id": "t", "text": "tim leads apple", "triples": [["tim", "leads", "apple"], ["ada", "wrote", "notes"]]}]
     spans = [
@@ -31,7 +31,7 @@ def ask(tmp_path, monkeypatch):
     (tmp_path / "train.jsonl").write_text(json.dumps({**train[0], "triples": spans}) + "\n")
     save_sentences(tmp_path / "test.jsonl", [Sentence(str(n), text) for n, text in enumerate(TEXTS)])
 
-    def ask(kind: str, value: object, **settings) -> list[Sentence]:
+    def query(kind: str, value: object, **settings) -> list[Sentence]:
         out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
         given = {**QUIET, kind: value, **settings}
         job = {"threads": 1, "relations": {"leads": "is at the head of"}}
@@ -40,7 +40,7 @@ def ask(tmp_path, monkeypatch):
         assert read_json(report)["failed"] is None
         return load_sentences(out)
 
-    return ask
+    return query
 
 
 def strings(sentences):
@@ -70,8 +70,8 @@ def test_a_linearisation_is_read_as_rebel_writes_it():
         assert triples_of(broken) == [], broken
 
 
-def test_a_tiny_sequence_to_sequence_model(ask, tmp_path):
-    """A random BART learns three linearisations by heart; the adapter has it write them and reads them."""
+def test_a_tiny_sequence_to_sequence_model(query, tmp_path):
+    """A random BART memorises three linearisations; the adapter has it write them and reads them."""
     torch = pytest.importorskip("torch")
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import BartConfig, BartForConditionalGeneration, PreTrainedTokenizerFast
@@ -110,7 +110,7 @@ def test_a_tiny_sequence_to_sequence_model(ask, tmp_path):
     model.save_pretrained(tmp_path / "model")
     tokenizer.save_pretrained(tmp_path / "model")
     options = {"model": str(tmp_path / "model"), "max_new_tokens": 12, "names": {"wrote": "author of"}}
-    found = ask("python", f"{ADAPTERS / 'seq2seq_system.py'}:Seq2Seq", options=options, batch_size=2)
+    found = query("python", f"{ADAPTERS / 'seq2seq_system.py'}:Seq2Seq", options=options, batch_size=2)
     assert strings(found) == [[("tim cook", "leads", "apple")], [("ada lovelace", "author of", "notes")], []]
     assert all(triple.located for sentence in found for triple in sentence.triples)
 
@@ -118,7 +118,7 @@ def test_a_tiny_sequence_to_sequence_model(ask, tmp_path):
 # GLiNER2
 
 
-def test_a_tiny_gliner2(ask, tmp_path):
+def test_a_tiny_gliner2(query, tmp_path):
     """A random model of the package's class answers with the relations' own names and spans of the text.
 
     One relation is given with its description, under which the package gives it back.
@@ -135,13 +135,14 @@ def test_a_tiny_gliner2(ask, tmp_path):
     SpanExtractor(ExtractorConfig(model_name=str(encoder))).save_pretrained(str(tmp_path / "model"))
     system = f"{ADAPTERS / 'gliner2_system.py'}:Gliner2"
     options = {"model": str(tmp_path / "model"), "threshold": 0.0}
-    found = ask("python", system, options=options, batch_size=2, relations=True)
+    found = query("python", system, options=options, batch_size=2, relations=True)
     triples = [triple for sentence in found for triple in sentence.triples]
     assert {triple.relation for triple in triples} == {"leads", "wrote"}
     assert all(triple.located and 0 < triple.score <= 1 for triple in triples)
     assert all(len(set(sentence.triples)) == len(sentence.triples) for sentence in found)
     assert (
-        strings(ask("python", system, options={**options, "threshold": 1.0}, batch_size=2, relations=True)) == [[]] * 3
+        strings(query("python", system, options={**options, "threshold": 1.0}, batch_size=2, relations=True))
+        == [[]] * 3
     )
 
 
@@ -164,7 +165,7 @@ def rules(doc):
 """
 
 
-def test_a_pipeline_of_spacy_with_a_component_of_relations(ask, tmp_path):
+def test_a_pipeline_of_spacy_with_a_component_of_relations(query, tmp_path):
     spacy = pytest.importorskip("spacy")
     (tmp_path / "rules.py").write_text(RULES)
     spec = importlib.util.spec_from_file_location("rules_of_the_test", tmp_path / "rules.py")
@@ -175,10 +176,10 @@ def test_a_pipeline_of_spacy_with_a_component_of_relations(ask, tmp_path):
     pipeline.add_pipe("rules")
     pipeline.to_disk(tmp_path / "pipeline")
     command = ["python", str(ADAPTERS / "spacy_system.py"), str(tmp_path / "pipeline")]
-    found = ask("command", [*command, "--code", str(tmp_path / "rules.py")])
+    found = query("command", [*command, "--code", str(tmp_path / "rules.py")])
     assert strings(found) == [[("tim cook", "leads", "apple")], [("ada lovelace", "wrote", "notes")], []]
     assert found[0].triples[0].subject.start == 0 and found[0].triples[0].score == 0.9
-    everything = ask("command", [*command, "--code", str(tmp_path / "rules.py"), "--threshold", "0.1"])
+    everything = query("command", [*command, "--code", str(tmp_path / "rules.py"), "--threshold", "0.1"])
     assert ("tim cook", "near", "apple") in strings(everything)[0]
 
 

@@ -88,10 +88,10 @@ def test_the_lookup_completes_with_the_most_frequent_other_entity():
 
 @pytest.fixture
 def probe(tmp_path):
-    """Ask a model about hidden halves; returns the outcome and the tables' inputs of it."""
+    """Query a model about hidden halves; returns the outcome and the tables' inputs of it."""
     paths = write_sets(tmp_path)
 
-    def ask(url: str, number: int = 99, attempt: int = 0):
+    def query(url: str, number: int = 99, attempt: int = 0):
         endpoint = {"base_url": url, "model": "m", "prices": PRICES, "max_retries": 0}
         section = {"cache": str(tmp_path / "cache"), "budget": 9, "endpoints": {"fake": endpoint}}
         job = {"study": "s", "section": section, "relations": {"born_in": "where life began"}, "threads": 1}
@@ -101,7 +101,7 @@ def probe(tmp_path):
         write_completion("lm", settings, files, job, {**KEYS, "extractor": "lm"}, attempt)
         return read_json(out), load_inputs(runs=[out])
 
-    return ask
+    return query
 
 
 def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the_originals_alone(probe):

@@ -76,7 +76,7 @@ class Box:
         (self.folder / name).write_text(text, encoding="utf-8")
         return str(self.folder / name)
 
-    def ask(self, kind: str, value: object, files=(), job=None, **settings) -> dict:
+    def query(self, kind: str, value: object, files=(), job=None, **settings) -> dict:
         self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
         given = {**COMMON, kind: value, **settings}
         test = self.folder / "test.jsonl"
@@ -116,7 +116,7 @@ def ways(box: Box) -> dict[str, tuple]:
 def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
     found = {}
     for way, (value, files, settings) in ways(box).items():
-        report = box.ask(way.split()[0], value, files, **settings)
+        report = box.query(way.split()[0], value, files, **settings)
         assert report["failed"] is None and report["sentences"] == 3, way
         assert (report["triples"], report["not_in_text"], report["with_triples"]) == (4, 1, 2), way
         found[way] = (load_sentences(box.out), box.scores())
@@ -132,7 +132,7 @@ def test_a_command_gets_the_file_of_the_training_set(box):
         "said = json.load(open(sys.argv[1]))",
         "said = {row['text']: [[t[k] if k == 'relation' else t[k]['text'] for k in ('subject', 'relation', 'object')]"
         " for t in row['triples']] for row in map(json.loads, open(sys.argv[1]))}"))  # fmt: skip
-    report = box.ask("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
+    report = box.query("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
     assert (report["failed"], report["triples"]) == (None, 2)
     assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")} == {1}
 
@@ -141,8 +141,8 @@ def test_what_is_named_relations_reaches_the_system(box):
     box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
     said = {"options": {"path": str(box.folder / "said.json")}, "batch_size": 2}
     where = f"{box.folder / 'classes.py'}:Said"
-    assert box.ask("python", where, **said)["triples"] == 0
-    box.ask("python", where, relations=True, **said)
+    assert box.query("python", where, **said)["triples"] == 0
+    box.query("python", where, relations=True, **said)
     assert [triple.relation for triple in load_sentences(box.out)[2].triples] == ["met", "saw"]
 
 
@@ -259,7 +259,7 @@ def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sen
             "endpoint": ("fake",),
         }[kind]  # fmt: skip
         how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
-        failed = box.ask(kind, *settings, job=job, **how)["failed"]
+        failed = box.query(kind, *settings, job=job, **how)["failed"]
     assert re.search(expected, failed) and "\n" not in failed, failed
     assert load_sentences(box.out) == [] and box.scores() == []
 
@@ -276,7 +276,7 @@ BAD_CLASSES = {
 @pytest.mark.parametrize("kind", BAD_CLASSES)
 def test_a_class_that_breaks_loses_its_row_with_its_own_words(box, kind):
     text, expected = BAD_CLASSES[kind]
-    report = box.ask("python", f"{box.write('bad.py', text)}:Bad", restarts=0)
+    report = box.query("python", f"{box.write('bad.py', text)}:Bad", restarts=0)
     assert re.search(expected, report["failed"]) and "\n" not in report["failed"], report["failed"]
     assert load_sentences(box.out) == [] and box.scores() == []
 
@@ -318,7 +318,7 @@ def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve, daemon=True).start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        failed = box.ask("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)[
+        failed = box.query("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)[
             "failed"
         ]
         listener.shutdown(socket.SHUT_RDWR)
@@ -331,7 +331,7 @@ def test_a_program_that_crashes_once_goes_on_with_the_rest(box):
     box.write("program.py", f"import os\n{PROGRAM}    sys.stdout.flush()\n    if not os.path.exists({str(mark)!r}):\n"
               f"        open({str(mark)!r}, 'w')\n        os.abort()\n")  # fmt: skip
     command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    report = box.ask("command", command)
+    report = box.query("command", command)
     assert mark.exists() and report["failed"] is None and report["triples"] == 4
 
 
@@ -341,7 +341,7 @@ def test_a_program_may_leave_a_process_behind_that_holds_its_streams(box, monkey
     box.write("program.py", f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600'], "
               f"start_new_session=True).pid))\n{PROGRAM}")  # fmt: skip
     asked = threading.Thread(
-        target=box.ask,
+        target=box.query,
         args=("command", [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]),
         daemon=True,
     )
@@ -360,19 +360,19 @@ def test_stored_outputs_of_other_columns_are_read_by_a_study_that_names_them(box
     named = {"text": "Sentence", "triples": "Facts", "subject": "a", "relation": "b", "object": "c"}
     columns = System.model_validate({"predictions": file, "columns": named}).full()["columns"]
     assert columns["id"] is None and columns["order"] == "sro"  # roles that nobody named come along
-    assert box.ask("predictions", file, [file], columns=columns)["triples"] == 4
+    assert box.query("predictions", file, [file], columns=columns)["triples"] == 4
 
 
 def test_a_map_names_the_relations_of_a_system_as_the_corpus_does(box):
     said = json.loads(json.dumps(SAID).replace('"met"', '"MET_WITH"').replace('"saw"', '"SAW"'))
     box.write("said.json", json.dumps(said))
     command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    box.ask("command", command)
+    box.query("command", command)
     f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
     assert (f1["exact-string"], f1["pairs"]) == (0, pytest.approx(2 * 2 / (2 + 4)))
     reasons = load_counts(box.folder / "counts.csv").reasons
     assert any(reason.startswith("no predicted relation occurs in the gold") for reason in reasons), reasons
-    report = box.ask("command", command, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
+    report = box.query("command", command, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
     assert (report["renamed"], report["names"], report["triples"]) == (3, 3, 4)
     f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
     assert f1["exact-string"] == pytest.approx(2 * 2 / (2 + 4))
@@ -388,21 +388,21 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
         return {kind: replace(SYSTEM_KINDS[kind], answer=answer)}
 
     monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(ValueError("a library\n of others")))
-    assert box.ask(kind, "x")["failed"] == "ValueError: a library of others"
+    assert box.query(kind, "x")["failed"] == "ValueError: a library of others"
     assert box.scores() == []
     for error in (MemoryError(), OSError(errno.ENOSPC, "No space left on device")):  # the job's, not the system's
         monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(error))
         with pytest.raises(type(error)):
-            box.ask(kind, "x")
+            box.query(kind, "x")
 
 
 def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     extra = [Sentence("z", "More ."), *GOLD]
     save_sentences(box.folder / "more.jsonl", extra)
-    assert box.ask("predictions", "", [box.folder / "more.jsonl"])["failed"] is None
+    assert box.query("predictions", "", [box.folder / "more.jsonl"])["failed"] is None
     assert {row.value for row in box.scores() if row.metric == "f1" and row.stratum == "all"} == {1}
     save_sentences(box.folder / "fewer.jsonl", GOLD[1:])
-    failed = box.ask("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
+    failed = box.query("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
     assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
 
 
@@ -416,13 +416,13 @@ def test_a_service_gets_the_json_of_a_program(box, service, monkeypatch):
     kind, address = service
     monkeypatch.setenv("SERVICE_KEY", "Bearer secret")
     with_key = {"headers": {"Authorization": "env:SERVICE_KEY"}, "concurrency": 2}
-    report = box.ask("address", address, relations=True, **with_key)
+    report = box.query("address", address, relations=True, **with_key)
     assert (report["failed"], report["triples"], report["requests"]) == (None, 4, 3)
     values = {(row.matching, row.metric): row.value for row in box.scores() if row.stratum == "all"}
     assert values["exact-string", "precision"] == 0.5
-    assert {key for _, key in kind.asked} == {"Bearer secret"}
-    assert sorted(row["id"] for row, _ in kind.asked) == ["a", "b", "c"]
-    assert all(row["relations"] == {"met": "", "saw": ""} for row, _ in kind.asked)
+    assert {key for _, key in kind.requests} == {"Bearer secret"}
+    assert sorted(row["id"] for row, _ in kind.requests) == ["a", "b", "c"]
+    assert all(row["relations"] == {"met": "", "saw": ""} for row, _ in kind.requests)
     assert "secret" not in box.report.read_text() + box.out.read_text()
 
 
@@ -432,22 +432,22 @@ def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch)
     bad = {500: "answers with status 500 at the sentence 'b'", 404: "answers with status 404", 200: 'no JSON: "no JSON'}
     for said, words in bad.items():
         kind.said["Nothing here ."] = said
-        kind.asked.clear()
-        assert words in box.ask("address", address, concurrency=1)["failed"]
-        assert [row["id"] for row, _ in kind.asked].count("b") == (2 if said == 500 else 1)
+        kind.requests.clear()
+        assert words in box.query("address", address, concurrency=1)["failed"]
+        assert [row["id"] for row, _ in kind.requests].count("b") == (2 if said == 500 else 1)
     for odd in ({"Ü": "y"}, {"X": "a\nb"}):
-        failed = box.ask("address", address, concurrency=1, headers=odd)["failed"]
+        failed = box.query("address", address, concurrency=1, headers=odd)["failed"]
         assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(" at the sentence 'a'")
-    assert "cannot be reached" in box.ask("address", f"{address}/ü", concurrency=1)["failed"]
+    assert "cannot be reached" in box.query("address", f"{address}/ü", concurrency=1)["failed"]
     headers = {"X": "env:NOT_SET_ANYWHERE"}
-    assert "which is not set" in box.ask("address", address, concurrency=1, headers=headers)["failed"]
+    assert "which is not set" in box.query("address", address, concurrency=1, headers=headers)["failed"]
 
 
-def test_a_service_that_repeats_its_key_does_not_have_it_told(box, service, monkeypatch):
+def test_a_service_that_repeats_its_key_does_not_show_it(box, service, monkeypatch):
     kind, address = service
     monkeypatch.setenv("SERVICE_KEY", "Bearer top-secret")
     kind.said["Nothing here ."] = 200
-    failed = box.ask("address", address, concurrency=1, headers={"Authorization": "env:SERVICE_KEY"})["failed"]
+    failed = box.query("address", address, concurrency=1, headers={"Authorization": "env:SERVICE_KEY"})["failed"]
     assert 'answers with no JSON: "no JSON Bearer [key]' in failed and "secret" not in box.report.read_text()
 
 
@@ -455,9 +455,9 @@ def test_a_service_that_repeats_its_key_does_not_have_it_told(box, service, monk
 def test_a_key_that_no_header_can_hold_is_named_by_its_variable(box, service, monkeypatch, value):
     kind, address = service
     monkeypatch.setenv("ODD_KEY", value)
-    failed = box.ask("address", address, concurrency=1, headers={"X": "env:ODD_KEY"})["failed"]
+    failed = box.query("address", address, concurrency=1, headers={"X": "env:ODD_KEY"})["failed"]
     assert "variable ODD_KEY holds more than one line of ASCII" in failed and "secret" not in failed
-    assert not kind.asked and "secret" not in box.report.read_text()
+    assert not kind.requests and "secret" not in box.report.read_text()
 
 
 def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
@@ -491,7 +491,7 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
 
 def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(box):
     command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    report = box.ask("command", command, limit=2)
+    report = box.query("command", command, limit=2)
     assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
     assert (report["queried"], report["of"]) == (2, 3)
     assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")} == {1}

@@ -81,7 +81,7 @@ def rows_of(table: Table) -> list[tuple[str, str]]:
     return [(row.group, row.label) for row in table.rows]
 
 
-BESIDE = [  # table, row, group of rows, column, group of columns -> shown, printed by the paper
+REPORTED = [  # table, row, group of rows, column, group of columns -> shown, printed by the paper
     (("triple-types", "Entirely seen (%)", None, "Ori.", "WebNLG"), "50.00", "91.10"),
     (("triple-types", "Test triples", None, "Ori.", "NYT24*"), "40", None),
     (("triple-types", "Unseen (%)", None, "Ori.", "NYT24*"), "25.00", None),
@@ -104,7 +104,7 @@ BESIDE = [  # table, row, group of rows, column, group of columns -> shown, prin
 ]
 
 
-@pytest.mark.parametrize(("where", "shown", "printed"), BESIDE, ids=lambda each: "-".join(map(str, each or "")))
+@pytest.mark.parametrize(("where", "shown", "printed"), REPORTED, ids=lambda each: "-".join(map(str, each or "")))
 def test_values_stand_next_to_those_of_the_paper(inputs: TableInputs, where: tuple, shown: str, printed: str) -> None:
     name, row, row_group, column, column_group = where
     cell = build_table(name, inputs).cell(row, column, row_group, column_group)

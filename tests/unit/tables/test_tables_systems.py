@@ -1,4 +1,4 @@
-"""Systems that the study does not train, in the tables: rows, notes, what they take, and what they know by heart."""
+"""Systems that the study does not train, in the tables: rows, notes, what they take, and what they have memorised."""
 
 import math
 from pathlib import Path

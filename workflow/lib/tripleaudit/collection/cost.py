@@ -67,7 +67,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
     rate = counts["sentences"] / (sum(measured["seconds"].values()) - measured["seconds"]["start"])
     yield f"{rate:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
     share, size = counts["let_through"] / counts["sentences"], rows * measured["bytes"] / counts["sentences"] / 1e9
-    yield f"{100 * share:.0f} % are let through to the extractor; about {size:,.2f} GB are written"
+    yield f"{100 * share:.0f} % pass to the extractor; about {size:,.2f} GB are written"
     others = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
     yield f"{taken:,.2f} hours with {cluster.workers} workers{others} on such machines"
     money = price * taken * cluster.workers

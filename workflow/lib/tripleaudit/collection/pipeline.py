@@ -192,7 +192,7 @@ class SystemQueries:
             UserError: the system does not answer all of them.
         """
         from tripleaudit.descriptors import SYSTEM_KINDS
-        from tripleaudit.systems.queries import Query, ask
+        from tripleaudit.systems.queries import Query, query_system
         from tripleaudit.systems.test_set import named_relations
 
         system, self.money = self.system, 0.0
@@ -204,7 +204,7 @@ class SystemQueries:
             self.train,
             {**system.job, "files": list(system.files)},
         )
-        answered = ask(SYSTEM_KINDS.need(system.kind), query)
+        answered = query_system(SYSTEM_KINDS.need(system.kind), query)
         self.money = float(answered.facts.get("money") or 0.0)
         found = {each.text: tuple(each.triples) for each in answered.sentences}
         return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]

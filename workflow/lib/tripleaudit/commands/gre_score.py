@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="times that the judge is queried; more show its FS each time, and how far it agrees with itself",
     )
     add_settings(parser, GreJudge, most_unreadable="most-unreadable")
-    add_asking(parser)
+    add_querying(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
     parser.add_argument("--phi", type=Real(-1, 1), metavar="X", help="similarity threshold (default: the embedder's)")
     parser.add_argument("--closed", action="store_true", help="CS: relations must match, too (entities were given)")
@@ -61,7 +61,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_asking(parser: argparse.ArgumentParser) -> None:
+def add_querying(parser: argparse.ArgumentParser) -> None:
     """Add how a model at an endpoint is queried, and what that may cost."""
     parser.add_argument("--cache", default=DEFAULT_CACHE, metavar="DIR", help="paid answers (default: %(default)s)")
     parser.add_argument("--concurrency", type=NUMBER, default=4, metavar="N", help="requests in flight (default: 4)")
@@ -98,13 +98,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tripleaudit.grescores.evaluate import Settings, evaluate
 
-    level = logging.INFO if args.endpoint else logging.WARNING  # asking takes long, so it says how far it has come
+    level = logging.INFO if args.endpoint else logging.WARNING  # querying takes long, so it says how far it has come
     logging.basicConfig(level=level, format="%(levelname)s %(message)s", stream=sys.stderr)
     _check(args)
     inputs, judged = _inputs(args), {}
     matching = _matching(args, inputs.elements)
     if args.endpoint:  # after all that may be refused: what follows is paid for
-        verdicts, splits, judged, again = _ask(args, inputs.system, inputs.verdicts, inputs.splits)
+        verdicts, splits, judged, again = _judge(args, inputs.system, inputs.verdicts, inputs.splits)
         further = {**inputs.verdicts_by, **again}
         inputs = replace(inputs, verdicts=verdicts, splits=splits, verdicts_by=further)
     result = evaluate(inputs, Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed))
@@ -171,8 +171,8 @@ def _matching(args: argparse.Namespace, elements):
     return Matching(phi, closed=args.closed)
 
 
-def _ask(args: argparse.Namespace, system, verdicts, splits):
-    """Ask the endpoint for the judgements that are not given as files."""
+def _judge(args: argparse.Namespace, system, verdicts, splits):
+    """Query the endpoint for the judgements that are not given as files."""
     import sys
     from dataclasses import asdict
 
@@ -184,15 +184,15 @@ def _ask(args: argparse.Namespace, system, verdicts, splits):
     reports = {}
     with Client(endpoint, args.cache, budget=args.budget) as client:
         if verdicts is None:
-            details, report = FACTUALNESS.ask(system, client, load_prompt("judge"), args.most_unreadable)
+            details, report = FACTUALNESS.judge(system, client, load_prompt("judge"), args.most_unreadable)
             verdicts = {text: entry["results"] for text, entry in details.items()}
             reports["fs"] = asdict(report)
         if splits is None:
-            splits, report = GRANULARITY.ask(system, client, load_prompt("split"), args.most_unreadable)
+            splits, report = GRANULARITY.judge(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = asdict(report)
         again = {}
         for client.draw in range(1, args.samples):
-            details, report = FACTUALNESS.ask(system, client, load_prompt("judge"), args.most_unreadable)
+            details, report = FACTUALNESS.judge(system, client, load_prompt("judge"), args.most_unreadable)
             again[f"sample{client.draw + 1}"] = {text: entry["results"] for text, entry in details.items()}
             reports[f"fs:sample{client.draw + 1}"] = asdict(report)
         sent = client.totals

@@ -3,7 +3,7 @@
 import argparse
 
 from tripleaudit.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
-from tripleaudit.commands.gre_score import add_asking, endpoint_of
+from tripleaudit.commands.gre_score import add_querying, endpoint_of
 
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
@@ -43,7 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=POSITIVE, default=600, metavar="S", help="seconds per answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
     add_force(parser)
-    add_asking(parser)
+    add_querying(parser)
     parser.add_argument("--yes", action="store_true", help="send without asking")
     parser.add_argument("--estimate", action="store_true", help="print the estimate and stop")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")

@@ -19,7 +19,7 @@ def clues(classifier: Extractor, texts: Sequence[str], batch_size: int = 32) -> 
     """Find the clue words of at most :data:`MOST` texts, spread evenly over all.
 
     Returns:
-        text -> the word whose masking lowers the log odds of a sentence that is let through most, or raises that of
+        text -> the word whose masking lowers the log odds of a sentence that passes most, or raises that of
         another most; ``""`` where no word does. Of equal words of a sentence one is masked at a time.
     """
     distinct = list(dict.fromkeys(texts))

@@ -1,8 +1,8 @@
 """ZCC, the zero-cardinality classifier: does a sentence hold any triple at all? ("90% F1 Score in Relational Triple
-Extraction: Is it Real?", Section 3.) Only the sentences that it lets through reach an extractor.
+Extraction: Is it Real?", Section 3.) Only the sentences that pass reach an extractor.
 
 It is trained on sentences with and without triples. The binary head has one output; the multi-class multi-label head
-(MCML) has one output per relation, and lets a sentence through if any of them does.
+(MCML) has one output per relation, and a sentence passes if any of them says so.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

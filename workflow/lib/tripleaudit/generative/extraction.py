@@ -49,7 +49,7 @@ class Task:
             ``object``.
         relations: the corpus's relations with their plain names (closed and semi-open).
         entity_types: types of things that relations link (semi-open).
-        reask: ask once more, in the same conversation, where an answer cannot be read.
+        reask: query once more, in the same conversation, where an answer cannot be read.
         max_tokens, temperature, seed: instead of the endpoint's.
         examples: sentences that are shown with their gold triples before the text.
         sample: number of the draw, from 0.
@@ -324,19 +324,19 @@ def _call(task: Task, pair: tuple[str, str] | None, answer: Answer) -> Call:
 
 
 def _talk(task: Task, pair: tuple[str, str] | None, request: Request) -> Generator[Request, Answer, Call]:
-    """Ask, and once more where the answer cannot be read; a second one that helps as little only costs money."""
+    """Query, and once more where the answer cannot be read; a second one that helps as little only costs money."""
     answer = yield request
     first = _call(task, pair, answer)
     if not task.reask or first.parsed.status != "failed" or not answer.text:
         return first
-    again = yield _ask_again(task, request, answer)
+    again = yield _reminded(task, request, answer)
     second = _call(task, pair, again)
     if second.parsed.status in ("failed", "refused"):
         return replace(first, unused=again)
     return replace(second, repaired=True, unused=answer)
 
 
-def _ask_again(task: Task, request: Request, answer: Answer) -> Request:
+def _reminded(task: Task, request: Request, answer: Answer) -> Request:
     reminder = _AGAIN_CLOSED if task.setting == "closed" else _AGAIN
     turns = [{"role": "assistant", "content": answer.text}, {"role": "user", "content": reminder}]
     return replace(request, messages=(*request.messages, *turns))

@@ -71,10 +71,10 @@ class Kind:
     read: Callable[[str], Any]
     details: Callable[[System, Mapping[Question, Any]], dict[str, dict[str, Any]]]
 
-    def ask(
+    def judge(
         self, system: System, client: Client, prompt: Prompt, most_unreadable: float = MOST_UNREADABLE
     ) -> tuple[dict[str, dict[str, Any]], Report]:
-        """Ask about all triples of a system that are three strings, each distinct question once.
+        """Query about all triples of a system that are three strings, each distinct question once.
 
         Args:
             most_unreadable: share of the questions whose answers may be unreadable.
@@ -192,7 +192,7 @@ def write_judged(
     """Ask an endpoint which triples a text supports and which bundle several facts.
 
     Args:
-        kinds: what to ask, ``factualness`` and ``granularity``; the file of the other kind gets no entry.
+        kinds: what to judge, ``factualness`` and ``granularity``; the file of the other kind gets no entry.
         factualness, granularity: where to write the judgements and the splitting answers (JSON).
         report: counts of questions and unreadable answers to write (JSON).
         texts: ask about the texts of this file alone.
@@ -207,7 +207,7 @@ def write_judged(
         for kind, prompt, path in zip((FACTUALNESS, GRANULARITY), prompts, (factualness, granularity), strict=True):
             details: dict[str, dict[str, Any]] = {}
             if kind.name in kinds:
-                details, counts = kind.ask(system, client, prompt, most_unreadable)
+                details, counts = kind.judge(system, client, prompt, most_unreadable)
                 reports[kind.name] = asdict(counts)
                 log.info("%s: %s", kind.name, reports[kind.name])
             write_json(path, details)

@@ -20,7 +20,7 @@ from tripleaudit.llm.splitting import split
 Message = Mapping[str, str]
 
 
-class Ask(Protocol):
+class Driver(Protocol):
     """What has generators of requests answered: a client, or what stands in for one."""
 
     def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
@@ -50,7 +50,7 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How often to ask, and what fits.
+    """How often to query, and what fits.
 
     Attributes:
         iterations: follow-up calls for each piece, after the first call.
@@ -200,16 +200,16 @@ def converse(
         message = _said("user", talk.show(part.index, total, part.text))
         if thread.has_history and not thread.fits(message):
             thread.restart()
-        turn = yield from thread.ask(message, part.index, 0)
+        turn = yield from thread.query(message, part.index, 0)
         if turn.answer.status == "error" and thread.has_history:
             thread.restart()  # a server that counts tokens otherwise rejects what seemed to fit
-            turn = yield from thread.ask(message, part.index, 0)
+            turn = yield from thread.query(message, part.index, 0)
         turns.append(turn)
         for iteration in range(1, limits.iterations + 1):
             message = _said("user", talk.more(part.index, total))
             if turn.answer.status == "error" or not thread.fits(message):
                 break
-            turn = yield from thread.ask(message, part.index, iteration)
+            turn = yield from thread.query(message, part.index, iteration)
             turns.append(turn)
     return Conversation(tuple(turns), thread.state)
 
@@ -272,7 +272,7 @@ class _Thread:
         tokens = self.counter.messages([*self.state.messages, *messages])
         return tokens + self.limits.reserve <= self.limits.context
 
-    def ask(self, message: Message, piece: int, iteration: int) -> Generator[Request, Answer, Turn]:
+    def query(self, message: Message, piece: int, iteration: int) -> Generator[Request, Answer, Turn]:
         sent = [message]
         answer, parsed = yield from self._send(sent)
         answers = (answer,)

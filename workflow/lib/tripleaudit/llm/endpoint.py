@@ -87,7 +87,7 @@ class Server(Section):
 
 
 class Endpoint(Server):
-    """An OpenAI-compatible server, the model asked for there, and how to ask, with all that null stands for.
+    """An OpenAI-compatible server, the model that is wanted there, and how to query it, with all that null stands for.
 
     Raises:
         UserError: a value cannot be used, or does not go with another one.
@@ -159,7 +159,7 @@ class Request:
     Attributes:
         messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns allowed.
         schema: JSON schema of the answer, sent as a structured-output request where the server offers it.
-        sample: number of this draw; a second answer to the same messages (a re-ask, another sample) has another
+        sample: number of this draw; a second answer to the same messages (a reminder, another sample) has another
             number and so another cache entry. It is not sent.
     """
 

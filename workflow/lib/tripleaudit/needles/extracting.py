@@ -1,6 +1,6 @@
 """What one model extracts from documents with needles, and which of the needles are in it (MINEA, section 4).
 
-What needs a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+What needs a model takes ``client``, which stores answers the moment they arrive: what was interrupted is
 simply run again.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from tripleaudit.llm.answers import parse_match
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Ask, Limits, Talk, TokenCounter, Turn, converse, counters
+from tripleaudit.llm.conversation import Driver, Limits, Talk, TokenCounter, Turn, converse, counters
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
@@ -61,7 +61,7 @@ def write_extraction(
 
     Args:
         tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
-        judge, judge_gguf: endpoint of the criterion that asks (default: the same), and the file of its model.
+        judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the file of its model.
         draw: in another one all answers are new.
     """
     given, counter = Corpus.load(corpus), counters(tokenizer)
@@ -89,15 +89,15 @@ def write_extraction(
 def extract_corpus(
     corpus: Corpus,
     plan: Plan,
-    ask: Ask,
+    client: Driver,
     model: str,
     counter: Counters = TokenCounter,
-    judging: Ask | None = None,
+    judging: Driver | None = None,
 ) -> Result:
     """Extract every document with its needles and, if asked for, without them; then apply the criteria.
 
     Args:
-        ask: asks the extracting model; ``judging`` the judge, by default the same model.
+        client: queries the extracting model; ``judging`` the judge, by default the same model.
         counter: makes a token counter for each conversation.
 
     Raises:
@@ -111,7 +111,7 @@ def extract_corpus(
     pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
-    finished = ask.drive(talks)
+    finished = client.drive(talks)
     entities: list[Entity] = []
     calls: list[dict[str, Any]] = []
     for (variant, doc), conversation in finished.items():
@@ -128,13 +128,13 @@ def extract_corpus(
     }
     part_entities: list[Entity] = []
     parts: list[dict[str, Any]] = []
-    repeated = ask.drive(branches)
+    repeated = client.drive(branches)
     for (doc, index), conversation in repeated.items():
         calls += [call_row(turn, doc, "repetition", model) for turn in conversation.turns]
         part_entities += entities_of(conversation.turns, doc, "repetition", schema)
         same = conversation.state.thread == finished["parts", doc].state.thread
         parts.append({"doc": doc, "part": index + 1, "same_thread": same})
-    matches, displaced, verdicts = identify_all(corpus, entities, plan, judging or ask)
+    matches, displaced, verdicts = identify_all(corpus, entities, plan, judging or client)
     failed = failed_pieces(calls)
     for stage, doc, piece in failed:
         log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
@@ -169,7 +169,7 @@ def rehearse_extraction(
 
 
 def identify_all(
-    corpus: Corpus, entities: Sequence[Entity], plan: Plan, ask: Ask
+    corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[Answer]]:
     """Apply the criteria to all needles, on the enriched and on the untouched documents.
 
@@ -192,7 +192,7 @@ def identify_all(
                     shown = index.candidates(needle, piece[needle.id] if variant == ENRICHED else None, plan.candidates)
                     questions[key] = judge(needle, shown, plan.judge_tokens)
     answers = []
-    for key, (found, answer) in ask.drive(questions).items():
+    for key, (found, answer) in client.drive(questions).items():
         matches[key] |= {"llm": found is not None, "llm_index": found}
         answers += [answer] if answer else []
     found, displaced = ([m for (v, _), m in matches.items() if v == kind] for kind in (ENRICHED, UNTOUCHED))

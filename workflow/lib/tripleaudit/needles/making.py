@@ -1,6 +1,6 @@
 """Needles in documents: invented by a model, taken from templates or from a file; validated and infused.
 
-What needs a model takes ``ask``, such as a client, which stores answers the moment they arrive: what was interrupted is
+What needs a model takes ``client``, which stores answers the moment they arrive: what was interrupted is
 simply run again.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Ask
+from tripleaudit.llm.conversation import Driver
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.section import Access
 from tripleaudit.llm.splitting import split
@@ -50,11 +50,11 @@ def write_corpus(
     corpus.save(out)
 
 
-def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, model: str = TEMPLATES) -> Corpus:
+def build_corpus(documents: Sequence[Document], plan: Plan, client: Driver | None, model: str = TEMPLATES) -> Corpus:
     """Make needles for every document and infuse them.
 
     Args:
-        ask: asks the generating model; ``None`` takes all needles from the templates.
+        client: queries the generating model; ``None`` takes all needles from the templates.
         model: the generating model's name, kept with each needle.
 
     Raises:
@@ -67,14 +67,14 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
     made: dict[str, list[Needle]] = {document.id: [] for document in documents}
     rejected: Counter = Counter()
     calls = 0
-    if ask is not None:
+    if client is not None:
         for document in documents:  # before anything is paid: what the model does not give comes from the templates
             infused(document, _filled(document, kinds, plan, []), plan)
         if plan.discover:
             talks = {d.id: discover_types(d, plan.needle_tokens, plan.excerpt) for d in documents}
-            discovered = ask.drive(talks)
+            discovered = client.drive(talks)
         talks = {d.id: _all_types(d, kinds, plan, model, made[d.id]) for d in documents}
-        for result in (result for results in ask.drive(talks).values() for result in results):
+        for result in (result for results in client.drive(talks).values() for result in results):
             rejected.update(result.rejected)
             calls += result.calls
     generated = sum(map(len, made.values()))
@@ -85,7 +85,7 @@ def build_corpus(documents: Sequence[Document], plan: Plan, ask: Ask | None, mod
     used = sum(len(infusion.needles) for infusion in infusions.values())
     report = {
         "plan": plan.made_json(),
-        "generator": model if ask is not None else TEMPLATES,
+        "generator": model if client is not None else TEMPLATES,
         "needles": {
             "wanted": len(documents) * len(kinds) * plan.per_type,
             "generated": generated,

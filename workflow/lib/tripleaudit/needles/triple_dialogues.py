@@ -12,7 +12,7 @@ from tripleaudit.fields import read_rows
 from tripleaudit.files import write_jsonl
 from tripleaudit.llm.answers import Parsed, parse_triples
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Ask, Limits, Piece, TokenCounter, Turn, converse
+from tripleaudit.llm.conversation import Driver, Limits, Piece, TokenCounter, Turn, converse
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
@@ -48,7 +48,7 @@ def extract_triples(
     records: Sequence[Sentence],
     relations: Sequence[str],
     limits: Limits,
-    ask: Ask,
+    client: Driver,
     model: str,
     counter: Counters = TokenCounter,
 ) -> tuple[list[Sentence], list[dict[str, Any]]]:
@@ -71,7 +71,7 @@ def extract_triples(
         doc: converse([Piece(i, record.text) for i, record in enumerate(own)], talk, limits, counter())
         for doc, own in documents.items()
     }
-    finished = ask.drive(talks)
+    finished = client.drive(talks)
     calls = [call_row(turn, doc, "triples", model) for doc, talked in finished.items() for turn in talked.turns]
     predictions = []
     for doc, own in documents.items():

@@ -45,7 +45,7 @@ class Collection(Section):
     seed: Seed | None = None
     """Seed of the trainings; by default the study's first one."""
     threshold: Share = THRESHOLD
-    """The gate lets a sentence through above this score."""
+    """A sentence passes the gate above this score."""
     batch_size: Batch = 64
     """Sentences at a time."""
     block: int = Field(20000, ge=1)

@@ -67,7 +67,7 @@ class Scoring(Section):
     seed: Seed = 0
     """Seed of the resampling."""
     gate: Share | None = None
-    """Score of a classifier above which a sentence has triples and is let through; 0.5 if not given."""
+    """Score of a classifier above which a sentence has triples and passes; 0.5 if not given."""
 
 
 class StudyConfig(Section):

@@ -133,18 +133,18 @@ class GreScores:
 
     def _systems(self, dataset: str) -> list[Planned]:
         chosen, located = self.datasets[dataset], self.study.paths.file
-        asks = self.config.judge is not None and chosen.judged
+        has_judge = self.config.judge is not None and chosen.judged
         gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {"triples": self.gold(dataset)}
         found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
         for name, system in chosen.systems.items():
             files = {kind: located(path) for kind, path in stored(system).items()}
             keys = {"extractor": system.row or name, "setting": system.setting}
             keys |= {} if system.seed is None else {"seed": str(system.seed)}
-            kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and asks else ()
+            kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and has_judge else ()
             by = {judge: located(path) for judge, path in system.factualness_by.items()}
-            others = tuple(self.judges[1:]) if system.judge and asks else ()
+            others = tuple(self.judges[1:]) if system.judge and has_judge else ()
             found.append(Planned(name, keys, files, kinds, others, by))
-        return found + self._extracted(dataset, asks) + self._own(dataset)
+        return found + self._extracted(dataset, has_judge) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""

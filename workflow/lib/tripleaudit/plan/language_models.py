@@ -90,7 +90,7 @@ class Generative(Section):
 
 
 class LanguageModels:
-    """The extractions by language models of a study, and the endpoints that other sections ask, too."""
+    """The extractions by language models of a study, and the endpoints that other sections query, too."""
 
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config

@@ -1,4 +1,4 @@
-"""Requests, tokens and money of all that asks endpoints: extraction, judging, embedding, needles. Sends nothing."""
+"""Requests, tokens and money of all that queries endpoints: extraction, judging, embedding, needles. Sends nothing."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ from tripleaudit.shipped import shipped
 from tripleaudit.systems.completion import completion_task, to_complete
 from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.queries import Query
-from tripleaudit.systems.test_set import to_ask
+from tripleaudit.systems.test_set import to_query
 
 Row = dict[str, Any]
 Found = Iterator[Row | str]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
@@ -152,19 +152,19 @@ def _systems(study: Study, clients: Clients) -> Found:
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
             report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
-            ask = partial(to_ask, schema_of_test=given)
-            jobs.append((job, about, report, systems.inputs(job), ("test", "train"), ask, task_of))
+            to_make = partial(to_query, schema_of_test=given)
+            jobs.append((job, about, report, systems.inputs(job), ("test", "train"), to_make, task_of))
     for corpus, name in systems.probe.runs:
         job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)
         made, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
         jobs.append((job, "hidden halves", report, made, ("test", "augmented", "train"), to_complete, completion_task))
-    for job, about, report, made, roles, ask, task in jobs:
+    for job, about, report, made, roles, to_make, task in jobs:
         name, files = job.extractor, {role: made[role] for role in roles}
         if not all(map(isfile, files.values())):
             yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
             continue
         given = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-        found = ask(name, systems.settings(name), job=given, **files)
+        found = to_make(name, systems.settings(name), job=given, **files)
         query = next(one for one in found if isinstance(one, Query))
         endpoint = systems.given[name].endpoint or ""
         figures = _counted(clients(endpoint), task(query), query.sentences)

@@ -123,7 +123,7 @@ def system_label(run: Predicted, among: Sequence[Predicted]) -> str:
 
 
 def _stopped(run: Predicted, counts: SentenceCounts | None) -> frozenset[str]:
-    """The sentences that a classifier did not let through, by the counts of two-step extraction."""
+    """The sentences that a classifier rejected, by the counts of two-step extraction."""
     if counts is None or PRIMARY not in counts.counts or not split_two_step(run.extractor)[0]:
         return frozenset()  # without a classifier, or of a system that failed and has no counts
     predicted = counts.of(PRIMARY)[:, 1]

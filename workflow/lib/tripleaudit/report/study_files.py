@@ -17,7 +17,7 @@ class Predicted:
     Attributes:
         corpus, protocol, training, extractor, noise: of the run, as the scores file names them.
         predictions, gold: files of sentences.
-        counts: of the run, which name the strata and of two-step extraction what was let through; None for none.
+        counts: of the run, which name the strata and of two-step extraction what passed; None for none.
         answers: raw answers of a language model, with its triples.
         verdicts: what a judge said of these triples (``factualness.json``, next to it ``granularity.json``).
     """

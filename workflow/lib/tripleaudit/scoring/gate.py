@@ -1,7 +1,7 @@
 """The zero-cardinality classifier at scoring: its own scores, and its gate before an extractor (zero-cardinality 3).
 
 A decision file is JSON lines ``{"id", "score"}`` with the score in [0, 1] that the sentence has triples, and perhaps
-``clue``, the word that it depends on most. A sentence is let through if its score is greater than the threshold; a
+``clue``, the word that it depends on most. A sentence passes if its score is greater than the threshold; a
 rejected one keeps none of its predicted triples.
 """
 
@@ -20,7 +20,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import read_rows
 
 PUNCTUATION: Final = ".,;:!?()[]\"'“”‘’`"
-THRESHOLD: Final = 0.5  # a sentence is let through above it, strictly
+THRESHOLD: Final = 0.5  # a sentence passes above it, strictly
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def load_decisions(path: str | Path) -> dict[str, Decision]:
 def clue_words(
     gold: Sequence[Sentence], decisions: Mapping[str, Decision], threshold: float = THRESHOLD
 ) -> dict[str, dict[str, list[int]]]:
-    """Count clue words, in lower case, of the sentences that are let through and of those that are not.
+    """Count clue words, in lower case, of the sentences that pass and of those that do not.
 
     Returns:
         ``passed`` and ``rejected``: word -> how many sentences it decided, how many of these have triples, and in how

@@ -22,7 +22,7 @@ from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import Task
 from tripleaudit.protocols.types import distinct_triples
 from tripleaudit.protocols.variants import variants_of
-from tripleaudit.systems.language_model import ask, task_of
+from tripleaudit.systems.language_model import query_model, task_of
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.test_set import named_relations, spread
 
@@ -191,7 +191,7 @@ def write_completion(
     failed, took, rows = None, {}, []
     try:
         task = completion_task(query)
-        results, took = ask(query, task) if halves else ([], {})
+        results, took = query_model(query, task) if halves else ([], {})
         said = (
             _row(half, replace(result, sentence=half.sentence).prediction(task.relations), names)
             for result, half in zip(results, halves, strict=True)

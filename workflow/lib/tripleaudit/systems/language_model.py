@@ -51,13 +51,13 @@ def task_of(query: Query) -> Task:
 
 
 def answer(query: Query) -> Answered:
-    """Ask about every sentence; answers that are stored cost nothing.
+    """Query about every sentence; answers that are stored cost nothing.
 
     Raises:
         UserError: the endpoint does not answer, or the budget is used up; what was answered is stored.
     """
     task = task_of(query)
-    results, took = ask(query, task)
+    results, took = query_model(query, task)
     names, closed = set(task.relations.names), query.settings["setting"] == "closed"
     found = [item.prediction(task.relations) for item in results]
     kept = [_only(sentence, names) if closed else sentence for sentence in found]
@@ -69,7 +69,7 @@ def answer(query: Query) -> Answered:
     return Answered(kept, facts)
 
 
-def ask(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
+def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, Any]]:
     """Return what a model says of every text, and what that took.
 
     Raises:

@@ -75,7 +75,7 @@ class Answered:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def ask(kind: SystemKind, query: Query) -> Answered:
+def query_system(kind: SystemKind, query: Query) -> Answered:
     """Return what a system answers, its relations named as the corpus does where a map says how.
 
     Raises:

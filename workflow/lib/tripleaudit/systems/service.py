@@ -84,19 +84,19 @@ def _clean(text: str, headers: Mapping[str, str]) -> str:
     return text
 
 
-def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
-    """Return what ``ask`` returns; a service that trickles head or body has no longer than one that is silent.
+def _within(seconds: float, send: Callable[[], bytes]) -> bytes:
+    """Return what ``send`` returns; a service that trickles head or body has no longer than one that is silent.
 
     The thread of a request that is given up ends with the process.
 
     Raises:
-        TimeoutError: it takes longer; and what ``ask`` raises.
+        TimeoutError: it takes longer; and what ``send`` raises.
     """
     future: Future[bytes] = Future()
 
     def run() -> None:
         try:
-            future.set_result(ask())
+            future.set_result(send())
         except BaseException as error:  # noqa: BLE001  raised again in the thread that waits
             future.set_exception(error)
 
@@ -104,7 +104,7 @@ def _within(seconds: float, ask: Callable[[], bytes]) -> bytes:
     return future.result(seconds)
 
 
-def _ask(request: urllib.request.Request, limit: float) -> bytes:
+def _send(request: urllib.request.Request, limit: float) -> bytes:
     """Send a request and read its answer, no further than :data:`LONGEST`.
 
     Raises:
@@ -128,7 +128,7 @@ def _post(settings: Mapping[str, Any], headers: Mapping[str, str], row: Mapping[
             time.sleep(PAUSE * 2 ** (attempt - 1))
         try:
             request = urllib.request.Request(address, body, dict(headers))
-            data = _within(limit, functools.partial(_ask, request, limit))
+            data = _within(limit, functools.partial(_send, request, limit))
             break
         except urllib.error.HTTPError as error:
             problem = f"answers with status {error.code}"

@@ -13,7 +13,7 @@ from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
 from tripleaudit.machine import storage
-from tripleaudit.systems.queries import Answered, Query, ask, counts_of
+from tripleaudit.systems.queries import Answered, Query, counts_of, query_system
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def named_relations(sentences: Iterable[Sentence], job: Mapping[str, Any], only:
     return {**dict.fromkeys(names, ""), **described}
 
 
-def to_ask(
+def to_query(
     name: str,
     settings: Mapping[str, Any],
     test: str | Path,
@@ -91,10 +91,10 @@ def predict_system(
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
     given = {**job, "train": str(files.train), "files": files.files, "server_log": files.server_log}
     given["model"] = next(iter(files.model), None)
-    query, of = to_ask(name, settings, files.test, files.train, given, schema_of_test)
+    query, of = to_query(name, settings, files.test, files.train, given, schema_of_test)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
-        answered = ask(SYSTEM_KINDS[kind], query)
+        answered = query_system(SYSTEM_KINDS[kind], query)
     except UserError as error:
         failed = str(error)
         logger.error("%s: %s", name, failed)

@@ -46,8 +46,8 @@ class Stream:
 
     Args:
         model: an extractor, or whatever has its ``extract``; without ``aligner`` it reads texts and no tokens.
-        gate: a zero-cardinality classifier; only what it lets through reaches the extractor, the rest gets no triples.
-        threshold: the gate lets a sentence through if its score is greater.
+        gate: a zero-cardinality classifier; only what passes it reaches the extractor, the rest gets no triples.
+        threshold: a sentence passes the gate if its score is greater.
     """
 
     def __init__(

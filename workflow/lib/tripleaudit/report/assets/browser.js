@@ -152,7 +152,7 @@
 
   const decisionRow = ({ kind, yes, score }) => {
     const row = element("li");
-    const said = `${kind === "correct" ? "✓" : "✗"} ${yes ? "let through" : "stopped"}`;
+    const said = `${kind === "correct" ? "✓" : "✗"} ${yes ? "passed" : "rejected"}`;
     row.append(element("span", `badge ${kind === "correct" ? "correct" : "wrong"}`, said));
     row.append(element("span", "why", ` ${yes ? "said to have triples" : "said to have none"}, score ${score.toFixed(3)}`));
     return row;

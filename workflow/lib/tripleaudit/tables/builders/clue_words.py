@@ -41,7 +41,7 @@ def build(inputs: TableInputs) -> Table:
         ("Word", "Classifier"),
         "The word of a sentence whose masking moves the classifier's log odds most, in at most 500 sentences of a "
         "test set, seeds together; the most frequent ones. Accepted: masking the word lowers the odds "
-        "of a sentence that the classifier lets through; rejected: it raises those of another. With triples: of "
+        "of a sentence that passes the classifier; rejected: it raises those of another. With triples: of "
         "these sentences, those that have triples in the gold data. In a name: those where the word is part of a "
         "gold entity; of rejected sentences it is not counted. What a classifier depends on is not yet what states "
         "a relation.",

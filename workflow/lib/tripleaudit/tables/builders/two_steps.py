@@ -32,7 +32,7 @@ CHANGE = "Change (points)"
 PAPER_HEADS = {"zcc-binary": "binary", "zcc-mcml": "MCML"}
 SAVED = ("Passed (%)", "Money / 1,000", "Saved (%)")
 SAVED_NOTE = (
-    "Passed: the share of sentences that the classifier lets through. Systems without training were queried about all "
+    "Passed: the share of sentences that pass the classifier. Systems without training were queried about all "
     "sentences, for the tables without a classifier; behind it, these would do."
 )
 PAID_NOTE = (
@@ -62,7 +62,7 @@ def zcc(inputs: TableInputs) -> Table:
         rows,
         columns,
         "Precision, recall and F1 of the class “has triples”, trained and tested with zero-triple sentences (WZ).",
-        "MCML: multi-class multi-label over the relations; a sentence is let through if any relation is.",
+        "MCML: multi-class multi-label over the relations; a sentence passes if any relation does.",
         *row_notes(inputs, rows, "original"),
         heads=("Classifier", ""),
         ruled=False,
@@ -99,7 +99,7 @@ def two_step(inputs: TableInputs) -> Table:
         columns += [ScoreColumn(label, group=group, of=of, cell=partial(_saved, inputs)) for label in saved]
     return score_table(
         inputs,
-        "Two-step extraction on WZ test sets: the classifier lets a sentence through, or nothing is extracted.",
+        "Two-step extraction on WZ test sets: a sentence passes the classifier, or nothing is extracted.",
         rows,
         columns,
         "Extractors are trained on sentences with triples (NZ), the classifier on all (WZ).",
@@ -207,7 +207,7 @@ def answer_two_step(table: Table, inputs: TableInputs) -> str:
 
 
 def _behind(gate: str, pair: Pair, inputs: TableInputs) -> Pair:
-    """Return a pair with its second side, and the baseline of that, held against what is let through by the gate."""
+    """Return a pair with its second side, and the baseline of that, held against what passes the gate."""
     steps = {**pair.second.of, "extractor": two_step_name(gate, pair.second.of["extractor"])}
     alone, floor = pair.floors
     if floor.cell.of:
