@@ -118,7 +118,7 @@ def test_an_output_is_read_without_options(tmp_path, name):
 def test_the_page_says_the_lines_that_dumped_the_samples():
     root = Path(__file__).parents[3]
     page = (root / "docs" / "systems.md").read_text(encoding="utf-8")
-    script = (root / "tests" / "support" / "graph_builders.py").read_text(encoding="utf-8")
+    script = (root / "benchmarks" / "graph_builders.py").read_text(encoding="utf-8")
     blocks = [part.partition("```")[0] for part in page.split("```python\n")[1:]]
     (block,) = [part for part in blocks if "LangChain" in part]
     said = [line.partition("    #")[0] for line in block.splitlines() if line]

@@ -3,7 +3,7 @@
     pip install langchain-experimental langchain-openai    # in an environment of their own; or
     pip install llama-index-core llama-index-llms-openai-like
     pip install kg-gen
-    python tests/support/graph_builders.py langchain gold.jsonl langchain.jsonl 60
+    python -m benchmarks.graph_builders langchain gold.jsonl langchain.jsonl 60
 
 The endpoint answers with the gold triples of the first 60 sentences, of which it leaves out 15 % and turns round 10 %,
 in the form that the builder asks for; of CoNLL04 it calls three relations by other names. The dump is a row of a study
@@ -15,7 +15,7 @@ import json
 import random
 import sys
 
-from fake_endpoint import FakeEndpoint
+from tests.support.fake_endpoint import FakeEndpoint
 
 NAMES = {"Work_For": "Works_For", "Live_In": "Lives_In", "Kill": "Killed"}  # as a model that was given none says them
 
