@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: the project's root, real data where it is at hand, and small encoders."""
 
 import fcntl
+import json
 import logging
 import os
 from pathlib import Path
@@ -39,6 +40,34 @@ def logging_as_it_was():
     yield
     root.setLevel(level)
     root.handlers[:] = handlers
+
+
+@pytest.fixture
+def told(capsys):
+    """Run a command with ``--json`` and return what it prints."""
+    from tripleaudit.cli import main
+
+    def run(*arguments):
+        capsys.readouterr()
+        assert main([*map(str, arguments), "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that cannot work; it must say why in one sentence, which is returned."""
+    from tripleaudit.cli import main
+
+    def run(*arguments) -> str:
+        capsys.readouterr()
+        assert main([*map(str, arguments)]) == 1
+        (sentence,) = capsys.readouterr().err.splitlines()
+        assert sentence.startswith("error: ")
+        return sentence
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,24 @@ def ran(folder: Path, *arguments: str, **options):
 def planned(folder: Path, *arguments: str, **options) -> dict[str, int]:
     """Return the number of jobs of each rule that a run would start; nothing is run."""
     return jobs(ran(folder, "-n", "--quiet", "rules", *arguments, **options))
+
+
+def problems(config: dict) -> list[str]:
+    """Return why a study cannot be planned, a line each."""
+    with pytest.raises(UserError) as error:
+        Study(config)
+    return said(str(error.value))
+
+
+def said(text: str) -> list[str]:
+    """Return the lines of the message on a configuration that is not usable, out of any output."""
+    lines = text.split("Configuration is not usable:\n", 1)[1].splitlines()
+    return [line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")]
+
+
+def refusals(cases: str) -> list[tuple[dict, str]]:
+    """Return what studies say and why it cannot work, from lines of YAML with a line ``-> problem`` below each."""
+    return [(yaml.safe_load(changes), problem) for changes, problem in re.findall(r"((?:(?!->).+\n)+)-> (.+)\n", cases)]
 
 
 def refusal(folder: Path) -> str:

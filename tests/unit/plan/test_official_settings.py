@@ -20,6 +20,7 @@ from tripleaudit.plan.training import presets
 
 EXTRACTORS = (*NINE, UNIREL)
 ALL = {spec.name: presets(spec.name) for spec in EXTRACTORS} | {"zcc": presets("zcc-binary")}
+NO_TORCH = "torch, of the extra `train`, is not installed"
 RANDOM = {"precision": "float32", "group_by_length": False}
 ADAM, ADAMW = {"optimizer": "adam", "weight_decay": 0.0}, {"optimizer": "adamw"}
 NO_CLIP = {"clip": "none"}
@@ -124,7 +125,7 @@ PAPER_EPOCHS = {"nyt24-en": 300, "webnlg-en": 500}  # Entity Noising paper, appe
 
 def effective(name: str, preset: str) -> tuple[dict, dict]:
     """What a training with the preset has: the settings, and the fields of the model."""
-    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    pytest.importorskip("torch", reason=NO_TORCH)
     from tripleaudit.training.settings import TrainingSettings
 
     kind = extractor_class(name)
@@ -182,7 +183,7 @@ def test_the_page_of_differences_has_every_extractor(root):
 @pytest.mark.parametrize("name", [spec.name for spec in EXTRACTORS])
 def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
     """Limits of the length apart, which are the benchmarks' own; PtrNet drops sentences for its presets alone."""
-    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    pytest.importorskip("torch", reason=NO_TORCH)
     kind, official = extractor_class(name).config_class, OFFICIAL[name]
     for key, value in official["model"].items():
         if type(value) in (int, float) and key not in ("max_length", "drop_above"):
@@ -191,7 +192,7 @@ def test_the_numbers_of_a_model_without_a_preset_are_those_of_a_benchmark(name):
 
 def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
     """Batch of 16, AdamW, early stopping: zero-cardinality paper, section 3; the rest as its preset says."""
-    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    pytest.importorskip("torch", reason=NO_TORCH)
     kind = resolve("zcc-binary")[0]
     own = kind.settings.training_defaults
     assert (own["batch_size"], own.get("optimizer", "adamw"), own["patience"]) == (16, "adamw", 2)
@@ -201,22 +202,15 @@ def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
 
 def test_extractors_stand_in_the_order_of_the_papers_tables():
     """Of rte-generalization's tables, whose first three rows are its extractors, and of zero-cardinality's."""
-    by = {
-        order: sorted(DESCRIBED, key=lambda name: getattr(DESCRIBED[name], order))
-        for order in ("order", "rte_order", "cardinality_order")
+    ends, zcc = ["pfn-star", "tdeer-drop-zero", "casrel-drop-zero"], ["zcc-binary", "zcc-mcml"]
+    nine = {
+        "rte_order": ["casrel", "tplinker", "prgc", "onerel", "birte", "tdeer", "grte", "ptrnet", "pfn"],
+        "cardinality_order": ["onerel", "birte", "tdeer", "prgc", "grte", "ptrnet", "casrel", "tplinker", "pfn"],
     }
-    ends = ["pfn-star", "tdeer-drop-zero", "casrel-drop-zero"]
-    zcc = ["zcc-binary", "zcc-mcml"]
-    assert by["rte_order"][:3] == ["casrel", "tplinker", "prgc"]
-    assert by["cardinality_order"][:9] == [
-        "onerel", "birte", "tdeer", "prgc", "grte", "ptrnet", "casrel", "tplinker", "pfn"
-    ]  # fmt: skip
-    assert by["rte_order"][:9] == [
-        "casrel", "tplinker", "prgc", "onerel", "birte", "tdeer", "grte", "ptrnet", "pfn"
-    ]  # fmt: skip
-    assert by["order"] == [*(spec.name for spec in NINE), "unirel", *ends, *zcc]
-    for order in ("rte_order", "cardinality_order"):
-        assert by[order][9:] == [*ends, "unirel", *zcc]
+    wanted = {order: [*names, *ends, "unirel", *zcc] for order, names in nine.items()}
+    wanted["order"] = [*(spec.name for spec in NINE), "unirel", *ends, *zcc]
+    for order, names in wanted.items():
+        assert sorted(DESCRIBED, key=lambda name: getattr(DESCRIBED[name], order)) == names, order
 
 
 def test_every_extractor_has_official_settings_for_every_benchmark():
@@ -227,7 +221,7 @@ def test_every_extractor_has_official_settings_for_every_benchmark():
 
 @pytest.mark.parametrize(("name", "preset"), [(name, preset) for name in EVERY for preset in EVERY[name]])
 def test_a_preset_is_understood(name, preset):
-    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    pytest.importorskip("torch", reason=NO_TORCH)
     from tripleaudit.training.settings import TrainingSettings
 
     settings = dict(EVERY[name][preset])
@@ -240,7 +234,7 @@ def test_a_preset_is_understood(name, preset):
 
 
 def test_pfn_star_is_pfn_on_last_words_with_its_presets():
-    pytest.importorskip("torch", reason="torch, of the extra `train`, is not installed")
+    pytest.importorskip("torch", reason=NO_TORCH)
     kind, fields = resolve("pfn-star")
     assert kind is extractor_class("pfn") and fields == {"entities": "last_word"}
     config = {"study": "s", "corpora": {"webnlg": None}, "extractors": {"pfn-star": {"preset": "nyt24"}, "pfn": {}}}

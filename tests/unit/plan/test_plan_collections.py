@@ -1,19 +1,12 @@
-import copy
 import json
 
 import pytest
 
-from tripleaudit.errors import UserError
+from support.workflow import problems, refusals
 from tripleaudit.plan.study import Study
 
-STUDY = {
-    "study": "s",
-    "corpora": {"webnlg": None},
-    "settings": ["nz", "wz"],
-    "extractors": {"casrel": None},
-    "zcc": {"binary": {}},
-    "seeds": [7, 8],
-}
+STUDY = {"study": "s", "corpora": {"webnlg": None}, "settings": ["nz", "wz"], "seeds": [7, 8]}
+STUDY |= {"extractors": {"casrel": None}, "zcc": {"binary": {}}}
 
 
 @pytest.fixture(autouse=True)
@@ -25,13 +18,7 @@ def here(tmp_path, monkeypatch):
 
 def collection(**changes):
     section = {"files": "texts", "extractor": "casrel", "gate": "zcc-binary", **changes}
-    return {**copy.deepcopy(STUDY), "collections": {"news": section}}
-
-
-def found(config):
-    with pytest.raises(UserError) as error:
-        Study(config)
-    return [line.removeprefix("- ") for line in str(error.value).splitlines()[1:]]
+    return {**STUDY, "collections": {"news": section}}
 
 
 def test_the_models_of_a_study_are_found():
@@ -48,22 +35,25 @@ def test_the_models_of_a_study_are_found():
     assert other.gate("news") == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (
-            {"extractor": "pfn"},
-            "extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of",
-        ),
-        ({"gate": "zcc-mcml"}, "gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed7"),
-        ({"noise": "noising"}, "extractor: the study has no training webnlg/original-nz/casrel/noising/seed7"),
-        ({"extractor": "no/such"}, "extractor: no/such: not a trained extractor, it has no config.json"),
-        ({"gate": "no/such"}, "gate: no/such: not a trained extractor, it has no config.json"),
-        ({"files": ["nowhere/*.txt"]}, "files: nowhere/*.txt: no file fits this pattern"),
-    ],
-)
+REFUSED = """
+extractor: pfn
+-> extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of
+gate: zcc-mcml
+-> gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed7
+noise: noising
+-> extractor: the study has no training webnlg/original-nz/casrel/noising/seed7
+extractor: no/such
+-> extractor: no/such: not a trained extractor, it has no config.json
+gate: no/such
+-> gate: no/such: not a trained extractor, it has no config.json
+files: [nowhere/*.txt]
+-> files: nowhere/*.txt: no file fits this pattern
+"""
+
+
+@pytest.mark.parametrize(("changes", "message"), refusals(REFUSED))
 def test_a_model_that_is_not_there_is_named(changes, message):
-    (problem,) = found(collection(**changes))
+    (problem,) = problems(collection(**changes))
     assert problem.startswith(f"collections/news/{message}")
 
 
@@ -90,5 +80,5 @@ def test_a_system_of_the_study_may_extract(tmp_path):
     assert option == "--system" and json.loads(said)["name"] == "own" and json.loads(said)["files"] == ["own.py"]
     assert "own.py" in plan.model("news") and plan.gate_run("news")
     assert plan.identity("news")["python"] == "own.py:Own"
-    problems = found({**collection(extractor="said"), "systems": systems})
-    assert "collections/news/extractor: 'said' is stored predictions and reads no texts" in problems
+    found = problems({**collection(extractor="said"), "systems": systems})
+    assert "collections/news/extractor: 'said' is stored predictions and reads no texts" in found

@@ -9,10 +9,7 @@ from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.plan import hours as trainings
 from tripleaudit.plan.study import Study
 
-CORPORA = {
-    "c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}},
-    "other": {"files": {"train": "t.jsonl", "test": "u.jsonl"}},
-}
+CORPORA = {name: {"files": {"train": "t.jsonl", "test": "u.jsonl"}} for name in ("c", "other")}
 
 
 @pytest.fixture(autouse=True)
@@ -30,17 +27,12 @@ def study(name="s", **changes):
 
 def done(plan, run, seconds, *, device="cpu", sentences=100):
     """Leave behind what a finished training leaves behind."""
-    place = f"results/{plan.name}"
     asked = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
     full = {"epochs": 9, "max_steps": 0, "batch_size": 8, "accumulation": 1, **asked}
-    training = {
-        "settings": full,
-        "counts": {"sentences": sentences},
-        "seconds": seconds * 0.8,
-        "validation_seconds": seconds * 0.2,
-    }
+    training = {"settings": full, "counts": {"sentences": sentences}}
+    training |= {"seconds": seconds * 0.8, "validation_seconds": seconds * 0.2}
     record = {"settings": asked, "device": device, "training": training}
-    write_json(f"{place}/models/{run.path}/provenance.json", record)
+    write_json(f"results/{plan.name}/models/{run.path}/provenance.json", record)
 
 
 def hours(plan):

@@ -48,12 +48,9 @@ def test_protocols_of_a_plugin_are_trained_on_or_tested_like_the_built_in_ones(s
 
 
 def test_rules_tables_and_presets_of_a_plugin_are_known(study):
-    plan = study(
-        settings=["nz", "wz"],
-        extractors={"small": {"preset": "quick", "matching": "folded"}},
-        tables={"wz-alone": {"matching": "folded"}},
-    )
-    assert plan.tables == {"wz-alone": {"matching": "folded"}}
+    small, tables = {"preset": "quick", "matching": "folded"}, {"wz-alone": {"matching": "folded"}}
+    plan = study(settings=["nz", "wz"], extractors={"small": small}, tables=tables)
+    assert plan.tables == tables
     settings = plan.trainings.settings_of("webnlg", "small")
     assert (settings["epochs"], settings["matching"]) == (1, "folded")
 
@@ -113,10 +110,7 @@ def test_a_training_depends_on_its_own_matching_rule_and_on_no_other(study, tmp_
     train = "python -m tripleaudit train"
     before = jobs.rule_code(train)
     plan = study(extractors={"casrel": {"matching": "folded"}, "pfn": {"matching": "exact"}})
-    assert (plan.trainings.matching("webnlg", "casrel"), plan.trainings.matching("webnlg", "pfn")) == (
-        "folded",
-        PRIMARY,
-    )
+    assert [plan.trainings.matching("webnlg", name) for name in ("casrel", "pfn")] == ["folded", PRIMARY]
     assert jobs.rule_code(train) == before
     assert "plugin.py" in dict(jobs.rule_code("python -m tripleaudit score-run"))
     assert jobs.described_code("train", MATCHINGS, "folded")["plugin.py"]

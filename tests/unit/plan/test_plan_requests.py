@@ -19,6 +19,7 @@ from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
 PRICES = {"input": 10, "output": 20}
+CORPORA = {"c": {"files": {"train": "gold.json", "test": "test.json"}}}
 
 
 def endpoint(url, **more):
@@ -41,10 +42,15 @@ def study(tmp_path, monkeypatch):
     return write
 
 
-def estimated(capsys):
-    assert main(["estimate", "--config", "study.yaml", "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    return {(job["dataset"], job["system"]): job for job in result["jobs"]}, result
+@pytest.fixture
+def estimated(told):
+    """Returns the jobs of the study, by data set and system, and the whole estimate."""
+
+    def jobs():
+        result = told("estimate", "--config", "study.yaml")
+        return {(job["dataset"], job["system"]): job for job in result["jobs"]}, result
+
+    return jobs
 
 
 def judge(url, out):
@@ -55,7 +61,7 @@ def judge(url, out):
     assert main(["gre-judge", "--kinds", "factualness", "granularity", *arguments]) == 0
 
 
-def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, capsys):
+def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, estimated):
     system = {"triples": "out.json", "judge": True}
     gre = {
         "judge": {"endpoint": "e"},
@@ -64,7 +70,7 @@ def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, capsys):
     }
     with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
         folder = study(fake.url, grescores=gre)
-        jobs, result = estimated(capsys)
+        jobs, result = estimated()
         job = jobs["d", "mine (judge)"]
         assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (10 + 6, 0, 16, False)
         assert job["cost"] > 0
@@ -72,41 +78,31 @@ def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, capsys):
         assert fake.count == 0  # nothing was sent
         judge(fake.url, folder / "elsewhere")
         assert fake.count == 16
-        capsys.readouterr()
-        job = estimated(capsys)[0]["d", "mine (judge)"]
+        job = estimated()[0]["d", "mine (judge)"]
         assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (16, 16, 0, 0.0)
         judge(fake.url, folder / "results/s/gre/d/judged/mine/e")
-        capsys.readouterr()
-        assert estimated(capsys)[0]["d", "mine (judge)"]["done"]
+        assert estimated()[0]["d", "mine (judge)"]["done"]
         assert fake.count == 16
 
 
-def test_a_judge_without_triples_yet(study, capsys):
-    generative = {
-        "cache": "cache",
-        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")},
-        "datasets": {"d": {"corpus": "c"}},
-        "systems": {"lm": {"endpoint": "e"}},
-    }
-    study(
-        "",
-        generative=generative,
-        corpora={"c": {"files": {"train": "gold.json", "test": "test.json"}}},
-        grescores={"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}},
-    )
-    jobs, result = estimated(capsys)
+def test_a_judge_without_triples_yet(study, estimated):
+    generative = {"endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")}}
+    generative |= {"cache": "cache", "datasets": {"d": {"corpus": "c"}}, "systems": {"lm": {"endpoint": "e"}}}
+    gre = {"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}}
+    study("", generative=generative, corpora=CORPORA, grescores=gre)
+    jobs, result = estimated()
     assert list(jobs) == [("d", "lm")]
     assert result["unknown"] == ["d", "g/lm (judge e: its triples are not there yet)"]
     assert result["missing_keys"] == ["NOT_SET_HERE"]
 
 
-def test_needles_are_counted_as_they_are_sent(study, capsys, tmp_path):
+def test_needles_are_counted_as_they_are_sent(study, estimated, tmp_path):
     (tmp_path / "report.txt").write_text(make_document(40).text)
     needles = {"documents": ["report.txt"], "models": ["e"], "schema": "demo", "iterations": 0, "piece_chars": 3000}
     needles |= {"reserve": 300, "untouched": False, "target": 0.05, "minimum": 0.01}
     with FakeEndpoint(NeedleModel()) as fake:
         study(fake.url, needles=needles)
-        jobs, _ = estimated(capsys)
+        jobs, _ = estimated()
         extraction, asked = jobs["needles", "e (extraction)"], jobs["needles", "e (judge)"]
         assert extraction["to_pay"] >= 3
         assert asked["to_pay"] > 0
@@ -117,24 +113,21 @@ def test_needles_are_counted_as_they_are_sent(study, capsys, tmp_path):
         arguments = [*reported, "--corpus", "corpus", "--endpoint", "e", "--out", "out"]
         assert main(["extract-needles", "--plan", plan, *arguments]) == 0
         assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
-        capsys.readouterr()
-        jobs, _ = estimated(capsys)
+        jobs, _ = estimated()
         sent = sum(jobs["needles", f"e ({stage})"]["cached"] for stage in ("extraction", "judge"))
         assert sent == fake.count
         assert sum(job["to_pay"] for job in jobs.values()) == 0
 
 
-def test_triples_in_documents_are_counted(study, capsys, tmp_path):
+def test_triples_in_documents_are_counted(study, estimated, tmp_path):
     demo = {"corpus": "c", "models": ["e"], "iterations": 1}
-    files = {"train": "gold.json", "test": "test.json"}
-    corpora, settings = {"c": {"files": files}}, ["nz", "wz"]
-    study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=corpora, settings=settings)
-    assert estimated(capsys)[1]["unknown"] == ["triple needles/e (their documents are not made yet)"]
+    study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=CORPORA, settings=["nz", "wz"])
+    assert estimated()[1]["unknown"] == ["triple needles/e (their documents are not made yet)"]
     made = tmp_path / "results/s/needles/triples"
     save_sentences(made / "pieces.jsonl", [Sentence(f"doc#{number}", f"piece {number}") for number in range(3)])
     needle = TripleNeedle("doc:0", "doc", "doc#0", "x", "a", "r", "b", 0.0)
     write_rows(made / "pieces-needles.jsonl", [needle])
-    job = estimated(capsys)[0]["triple needles", "e (extraction)"]
+    job = estimated()[0]["triple needles", "e (extraction)"]
     assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
 
 
@@ -144,11 +137,11 @@ def gre_with_embedder(**dataset):
     return {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
 
 
-def test_embeddings_are_counted_as_they_are_sent(study, capsys):
+def test_embeddings_are_counted_as_they_are_sent(study, estimated):
     gre = gre_with_embedder(systems={"mine": {"triples": "out.json"}})
     with FakeEndpoint() as fake:
         study(fake.url, grescores=gre)
-        jobs, result = estimated(capsys)
+        jobs, result = estimated()
         job = jobs["d", "all (strings to embed)"]
         strings = {part for rows in TEXTS.values() for row in rows for part in row} | {"x", "y", "z"}
         assert (job["total"], job["cached"], job["to_pay"], job["done"]) == (len(strings), 0, len(strings), False)
@@ -163,31 +156,24 @@ def test_embeddings_are_counted_as_they_are_sent(study, capsys):
         arguments = ["--spec", spec, "--files", *files, "--study", "s", "--out", plan.scores("d")]
         assert main(["gre-systems", *arguments, "--section", section, "--endpoint", "e"]) == 0
         assert fake.count == 2  # a batch of the gold triples' strings, and one of the others
-        capsys.readouterr()
-        job = estimated(capsys)[0]["d", "all (strings to embed)"]
+        job = estimated()[0]["d", "all (strings to embed)"]
         assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (len(strings), len(strings), 0, 0.0)
         assert job["done"]
 
 
-def test_embeddings_of_systems_that_have_not_answered_are_named(study, capsys, tmp_path):
-    files = {"train": "gold.json", "test": "test.json"}
-    generative = {
-        "cache": "cache",
-        "endpoints": {"e": endpoint("http://127.0.0.1:9/v1")},
-        "datasets": {"t": {"corpus": "c"}},
-        "systems": {"later": {"endpoint": "e"}},
-    }
+def test_embeddings_of_systems_that_have_not_answered_are_named(study, estimated, tmp_path):
+    generative = {"endpoints": {"e": endpoint("http://127.0.0.1:9/v1")}}
+    generative |= {"cache": "cache", "datasets": {"t": {"corpus": "c"}}, "systems": {"later": {"endpoint": "e"}}}
     gre = {"embedder": {"endpoint": "e"}, "datasets": {"d": {"level": "sentence", "generative": "t"}}}
-    sections = {"generative": generative, "grescores": gre, "corpora": {"c": {"files": files}}}
-    study("", **sections)
-    assert "d (embeddings: its gold triples are not there yet)" in estimated(capsys)[1]["unknown"]
+    study("", generative=generative, grescores=gre, corpora=CORPORA)
+    assert "d (embeddings: its gold triples are not there yet)" in estimated()[1]["unknown"]
     span = lambda text: Span(None, None, text)  # noqa: E731
     gold = [
         Sentence(text, text, [Triple(span(first), relation, span(last)) for first, relation, last in rows])
         for text, rows in TEXTS.items()
     ]
     save_sentences(tmp_path / "results/s/generative/t/reference.jsonl", gold)
-    jobs, result = estimated(capsys)
+    jobs, result = estimated()
     assert "d (embeddings: the triples of 1 of 2 systems are not there yet)" in result["unknown"]
     assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
 
@@ -198,20 +184,19 @@ def test_a_stored_file_that_is_not_there_is_refused(study, capsys):
     assert "grescores/datasets/d/systems/later/triples: missing.json: no such file" in capsys.readouterr().err
 
 
-def test_triple_needles_that_systems_are_shown_are_counted(study, capsys, tmp_path):
+def test_triple_needles_that_systems_are_shown_are_counted(study, estimated, tmp_path):
     (tmp_path / "report.txt").write_text(make_document(40).text)
     triples = {"corpus": "c", "models": [], "text": ["report.txt"]}
     systems = {"lm": {"endpoint": "e", "protocols": ["original"]}, "some": {"endpoint": "e", "limit": 2}}
-    corpora = {"c": {"files": {"train": "gold.json", "test": "test.json"}}}
-    study("http://127.0.0.1:9/v1", corpora=corpora, systems=systems, needles={"triples": triples})
+    study("http://127.0.0.1:9/v1", corpora=CORPORA, systems=systems, needles={"triples": triples})
     missing = "(triple needles: its sentences are not made yet)"
-    assert [each for each in estimated(capsys)[1]["unknown"] if "needles" in each] == [f"c/lm {missing}"]
+    assert [each for each in estimated()[1]["unknown"] if "needles" in each] == [f"c/lm {missing}"]
     met = Triple(Span(0, 3, "Ann"), "met", Span(8, 10, "Bo"))
     train = [Sentence("t", "Ann met Bo.", (met,))]
     save_sentences(tmp_path / "results/s/protocols/c/original/nz/train.jsonl", train)
     shown = [Sentence(str(number), f"Sentence {number} of a document.") for number in range(7)]
     save_sentences(tmp_path / "results/s/needles/triples/sentences.jsonl", shown)
-    jobs, result = estimated(capsys)
+    jobs, result = estimated()
     job = jobs["c", "lm (triple needles)"]
     assert (job["endpoint"], job["total"], job["to_pay"], job["done"]) == ("e", 7, 7, False)
     assert job["cost"] > 0 and ("c", "some (triple needles)") not in jobs

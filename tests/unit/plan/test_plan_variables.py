@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from tripleaudit.commands.validate import summary
 from tripleaudit.errors import UserError
@@ -11,32 +12,28 @@ from tripleaudit.llm.cache import Cache
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.variables import refuse_without, to_set
 
-SERVICE = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
+URL = "http://127.0.0.1:9/v1"
 KEY, HEADER, OTHER = "PLAN_TEST_KEY", "PLAN_TEST_HEADER", "PLAN_TEST_SERVICE"
-CONFIG = {
-    "study": "s",
-    "corpora": {"webnlg": None},
-    "systems": {
-        "far": {"address": "http://127.0.0.1:9/x", "headers": {"Authorization": f"env:{OTHER}", "X": "plain"}},
-        "lm": {"endpoint": "paid"},
-        "near": {"command": "python -"},
-    },
-    "generative": {
-        "endpoints": {
-            "paid": {**SERVICE, "api_key_env": KEY, "headers": {"api-key": f"env:{HEADER}"}},
-            "free": SERVICE,
-        },
-        "datasets": {"d": {"corpus": "webnlg"}},
-        "systems": {"open": {"endpoint": "paid"}, "gratis": {"endpoint": "free"}},
-    },
-    "grescores": {
-        "judge": {"endpoint": "paid"},
-        "embedder": {"endpoint": "paid"},
-        "datasets": {"g": {"level": "sentence", "generative": "d"}},
-    },
-    "needles": {"triples": {"corpus": "webnlg", "models": ["paid"], "text": ["README.md"]}},
-    "collections": {"news": {"files": ["news.txt"], "extractor": "far", "gate": None, "corpus": "webnlg"}},
-}
+CONFIG = yaml.safe_load(f"""
+study: s
+corpora: {{webnlg: }}
+systems:
+  far: {{address: "http://127.0.0.1:9/x", headers: {{Authorization: "env:{OTHER}", X: plain}}}}
+  lm: {{endpoint: paid}}
+  near: {{command: python -}}
+generative:
+  endpoints:
+    paid: {{base_url: "{URL}", model: m, api_key_env: {KEY}, headers: {{api-key: "env:{HEADER}"}}}}
+    free: {{base_url: "{URL}", model: m}}
+  datasets: {{d: {{corpus: webnlg}}}}
+  systems: {{open: {{endpoint: paid}}, gratis: {{endpoint: free}}}}
+grescores:
+  judge: {{endpoint: paid}}
+  embedder: {{endpoint: paid}}
+  datasets: {{g: {{level: sentence, generative: d}}}}
+needles: {{triples: {{corpus: webnlg, models: [paid], text: [README.md]}}}}
+collections: {{news: {{files: [news.txt], extractor: far, gate: , corpus: webnlg}}}}
+""")
 
 
 @pytest.fixture
