@@ -57,15 +57,14 @@ def test_a_wrong_number_is_one_sentence(capsys: pytest.CaptureFixture) -> None:
     )
 
 
-def test_a_source_is_not_written_over(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_source_is_not_written_over(tmp_path: Path, refused) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text('{"text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"]]}\n')
     link = tmp_path / "b.jsonl"
     link.symlink_to(source)
     before = source.read_bytes()
     for out in (source, link, tmp_path / ".." / tmp_path.name / "a.jsonl"):
-        assert main(["prepare", "--source", str(source), "--out", str(out)]) == 1
-        assert "would be written over (--out)" in capsys.readouterr().err
+        assert "would be written over (--out)" in refused("prepare", "--source", source, "--out", out)
     assert source.read_bytes() == before
     check_paths({"name": "demo", "out": "demo", "facts": "{" + "x" * 5000 + "}"})  # a name and a text are no files
 

@@ -1,12 +1,12 @@
 """`tripleaudit check`: what it sees in corpora with known faults, and the study that it writes."""
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tripleaudit.cli import main
+from tripleaudit.files import write_jsonl
 from tripleaudit.protocols.findings import nearest
 
 CLEAN = [
@@ -17,21 +17,16 @@ CLEAN = [
 
 
 def write(path: Path, rows: list[dict]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_jsonl(path, rows)
     return str(path)
-
-
-def check(capsys: pytest.CaptureFixture, *arguments: str) -> dict:
-    assert main(["check", *arguments, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
 
 
 def found(value: dict, file: int = 0) -> dict[str, dict]:
     return {finding["check"]: finding for finding in value["files"][file]["findings"]}
 
 
-def test_three_triples_are_shown_as_understood(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    value = check(capsys, write(tmp_path / "a.jsonl", CLEAN))
+def test_three_triples_are_shown_as_understood(tmp_path: Path, told) -> None:
+    value = told("check", write(tmp_path / "a.jsonl", CLEAN))
     (file,) = value["files"]
     assert (file["format"], file["sentences"], file["triples"], file["relations"]) == ("jsonl", 10, 10, 1)
     assert len(file["shown"]) == 3
@@ -82,9 +77,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found_with_its_position(tmp_path: Path, capsys: pytest.CaptureFixture, name: str) -> None:
+def test_a_fault_is_found_with_its_position(tmp_path: Path, told, name: str) -> None:
     rows, count, shown = FAULTS[name]
-    finding = found(check(capsys, write(tmp_path / "a.jsonl", rows)))[name]
+    finding = found(told("check", write(tmp_path / "a.jsonl", rows)))[name]
     assert finding["count"] == count
     assert shown in " ".join([finding["text"], *finding["examples"]])
 
@@ -96,11 +91,11 @@ def test_nearest_strings() -> None:
     assert nearest("x", "") == ""
 
 
-def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, told, capsys) -> None:
     train = write(tmp_path / "train.jsonl", CLEAN)
     test = [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}]
     files = [write(tmp_path / "test.jsonl", test), train, write(tmp_path / "dev.jsonl", CLEAN[:1])]
-    value = check(capsys, *files)
+    value = told("check", *files)
     assert [file["split"] for file in value["files"]] == ["train", "valid", "test"]
     pairs = {(leak["from"], leak["into"]): leak["sentences"]["equal"] for leak in value["leakage"]}
     assert pairs == {("train", "valid"): 1, ("train", "test"): 1, ("valid", "test"): 1}
@@ -112,29 +107,24 @@ def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, capsys: py
     assert "subject 'Ada Lund', relation 'employer', object 'Harrow Steel and Iron'" in text
 
 
-def test_the_written_study_can_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_the_written_study_can_run(tmp_path: Path, told, refused, capsys) -> None:
     rows = [{"satz": r["text"], "kanten": [{"von": s, "art": p, "nach": o} for s, p, o in r["triples"]]} for r in CLEAN]
     files = [write(tmp_path / f"{name}.jsonl", rows) for name in ("train", "test")]
     mapping = ["--column", "text=satz,triples=kanten,subject=von,relation=art,object=nach"]
     study = tmp_path / "people.yaml"
-    assert check(capsys, *files, *mapping, "--write", str(study))["study"] == str(study)
+    assert told("check", *files, *mapping, "--write", study)["study"] == str(study)
     value = yaml.safe_load(study.read_text())
     assert value["corpora"]["people"]["files"] == {"train": files[0], "test": files[1]}
     assert value["corpora"]["people"]["columns"]["text"] == "satz"
     assert main(["validate", str(study)]) == 0
     assert "people: this study can run" in capsys.readouterr().out
-    assert main(["check", *files, *mapping, "--write", str(study)]) == 1
-    assert "this file exists; --force replaces it" in capsys.readouterr().err
+    assert "this file exists; --force replaces it" in refused("check", *files, *mapping, "--write", study)
     assert main(["check", *files, *mapping, "--write", str(study), "--force"]) == 0
 
 
-def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_what_cannot_be_checked_is_one_sentence(tmp_path: Path, refused) -> None:
     path = write(tmp_path / "a.jsonl", CLEAN)
-    for arguments, message in (
-        ([path, "--write", str(tmp_path / "s.yaml")], "--write: a study needs a training and a test set"),
-        ([path, path], "expected one file for each"),
-        ([str(tmp_path / "gone.jsonl")], "gone.jsonl: no such file"),
-    ):
-        assert main(["check", *arguments]) == 1
-        error = capsys.readouterr().err
-        assert message in error and error.count("\n") == 1
+    written = refused("check", path, "--write", tmp_path / "s.yaml")
+    assert "--write: a study needs a training and a test set" in written
+    assert "expected one file for each" in refused("check", path, path)
+    assert "gone.jsonl: no such file" in refused("check", tmp_path / "gone.jsonl")

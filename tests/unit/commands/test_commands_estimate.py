@@ -1,6 +1,7 @@
 """What the language-model stage would take, before anything is sent."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -19,8 +20,9 @@ from tripleaudit.plan.study import Study
 def config(tmp_path, monkeypatch):
     """A study with a data set that is prepared, another one, and one extraction that is finished."""
     monkeypatch.delenv("ESTIMATE_KEY", raising=False)
-    (tmp_path / "c.jsonl").write_text("{}\n")
-    (tmp_path / "other.jsonl").write_text("{}\n")
+    files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
+    for file in files.values():
+        Path(file).write_text("{}\n")
     sentences = [Sentence(str(number), f"text {number}") for number in range(6)]
     save_sentences(tmp_path / "r" / "generative" / "d" / "texts.jsonl", sentences)
     with FakeEndpoint(answer=Reply("[]", completion_tokens=7)) as fake:
@@ -32,7 +34,6 @@ def config(tmp_path, monkeypatch):
             "datasets": {"d": {"corpus": "c"}, "later": {"corpus": "c"}},
             "systems": {"s": {"endpoint": "e"}, "finished": {"endpoint": "e", "datasets": ["d"]}},
         }
-        files = {"train": str(tmp_path / "c.jsonl"), "test": str(tmp_path / "other.jsonl")}
         chosen = {"study": "x", "corpora": {"c": {"files": files}}, "generative": section}
         done = {"identity": Study(chosen).language_models.identity("d", "finished")}
         write_json(tmp_path / "r" / "generative" / "d" / "finished" / "report.json", done)
@@ -44,13 +45,9 @@ def config(tmp_path, monkeypatch):
         assert fake.count == 2  # the estimate sends nothing
 
 
-def estimated(config, tmp_path, capsys, *more):
-    assert main(["estimate", "--config", json.dumps(config), "--results", str(tmp_path / "r"), *more]) == 0
-    return capsys.readouterr().out
-
-
-def test_requests_tokens_and_money(tmp_path, config, capsys):
-    result = json.loads(estimated(config, tmp_path, capsys, "--json"))
+def test_requests_tokens_and_money(tmp_path, config, told, capsys):
+    asked = ["estimate", "--config", json.dumps(config), "--results", str(tmp_path / "r")]
+    result = told(*asked)
     jobs = {(job["dataset"], job["system"]): job for job in result["jobs"]}
     assert set(jobs) == {("d", "s"), ("later", "s"), ("d", "finished")}
     figures = jobs["d", "s"]
@@ -59,15 +56,13 @@ def test_requests_tokens_and_money(tmp_path, config, capsys):
     assert figures["cost"] == pytest.approx((figures["prompt_tokens"] * 10 + 28 * 20) / 1e6)
     assert jobs["d", "finished"]["done"]
     assert (result["unknown"], result["missing_keys"]) == (["later"], ["ESTIMATE_KEY"])
-    text = estimated(config, tmp_path, capsys)
+    assert main(asked) == 0
+    text = capsys.readouterr().out
     assert "2 of 3 jobs are to run" in text
     assert "the budget may not suffice" in text
     assert "not counted, because what they read is not made yet: later" in text
     assert "environment variables to set first: ESTIMATE_KEY" in text
     assert text.splitlines()[1].split()[:6] == ["d", "s", "e", "6", "2", "4"]
-
-
-def test_a_result_of_other_settings_is_not_done(tmp_path, config, capsys):
-    config["generative"]["systems"]["finished"]["max_tokens"] = 5
-    result = json.loads(estimated(config, tmp_path, capsys, "--json"))
+    config["generative"]["systems"]["finished"]["max_tokens"] = 5  # a result of other settings is not done
+    result = told("estimate", "--config", json.dumps(config), "--results", tmp_path / "r")
     assert [job["done"] for job in result["jobs"]] == [False, False, False]

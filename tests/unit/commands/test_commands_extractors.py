@@ -28,17 +28,14 @@ def home(tmp_path_factory, tiny_encoder):
     return folder
 
 
-def train(home, tiny_encoder, *more, settings=SETTINGS, extractor="casrel", out="model"):
-    return main(
-        ["train", "--train", str(home / "train.jsonl"), "--valid", str(home / "valid.jsonl"),
-         "--encoder", str(tiny_encoder), "--extractor", extractor, "--settings", json.dumps(settings),
-         "--seed", "1", "--out", str(home / out), *more]
-    )  # fmt: skip
+def training(home, encoder, out):
+    return ["train", "--train", home / "train.jsonl", "--valid", home / "valid.jsonl", "--encoder", encoder, "--seed",
+            "1", "--extractor", "casrel", "--settings", json.dumps(SETTINGS), "--out", home / out]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def model(home, tiny_encoder):
-    assert train(home, tiny_encoder) == 0
+    assert main([*map(str, training(home, tiny_encoder, "model"))]) == 0
     return home / "model"
 
 
@@ -80,10 +77,8 @@ def test_relations_that_only_the_test_set_has_are_reported_as_misses(model, home
     (first, *_) = toy_sentences(chain=False)
     odd = replace(first, triples=(replace(first.triples[0], relation="unheard"),))
     save_sentences(tmp_path / "test.jsonl", [odd])
-    assert (
-        main(["predict", "--model", str(model), "--data", str(tmp_path / "test.jsonl"), "--out", str(tmp_path / "p")])
-        == 0
-    )
+    files = ["--data", str(tmp_path / "test.jsonl"), "--out", str(tmp_path / "p")]
+    assert main(["predict", "--model", str(model), *files]) == 0
     assert "1 test.jsonl triples have a relation that was not in training (unheard)" in capsys.readouterr().err
 
 
@@ -103,38 +98,30 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["id"] == "x"
 
 
-def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, capsys):
-    def fails(arguments, message):
-        assert main(arguments) == 1
-        error = capsys.readouterr().err.strip()
-        assert error.startswith("error: ")
-        assert message in error
-        assert len(error.splitlines()) == 1
-
-    data = str(home / "valid.jsonl")
-    fails(["extract", str(model)], "nothing to extract from")
-    fails(["extract", str(tmp_path), "text"], "not a trained extractor")
-    fails(["extract", str(tiny_encoder), "text"], "holds a model of type 'bert'")
-    fails(["predict", "--model", str(model), "--data", data, data, "--out", "x"], "2 data files but 1 output files")
-    fails(["predict", "--model", str(model), "--data", "missing.jsonl", "--out", "x"], "missing.jsonl: no such file")
-    fails(["extract", str(model), "text", "--gate", str(model)], "holds the extractor casrel")
+def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused):
+    data = home / "valid.jsonl"
+    predict = ["predict", "--model", model, "--out", "x", "--data"]
+    for arguments, message in (
+        (["extract", model], "nothing to extract from"),
+        (["extract", tmp_path, "text"], "not a trained extractor"),
+        (["extract", tiny_encoder, "text"], "holds a model of type 'bert'"),
+        ([*predict, data, data], "2 data files but 1 output files"),
+        ([*predict, "missing.jsonl"], "missing.jsonl: no such file"),
+        (["extract", model, "text", "--gate", model], "holds the extractor casrel"),
+    ):
+        assert message in refused(*arguments)
     if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
-        fails(["extract", str(model), "text", "--gpu", "1"], "a GPU was asked for, but PyTorch sees none")
+        assert "a GPU was asked for, but PyTorch sees none" in refused("extract", model, "text", "--gpu", "1")
 
 
-def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, capsys):
-    def fails(message, *more, **options):
-        assert train(home, tiny_encoder, *more, out="bad", **options) == 1
-        assert message in capsys.readouterr().err
-        assert not (home / "bad").exists()
-
-    fails("unknown extractor 'casrell', did you mean 'casrel'?", extractor="casrell")
-    fails("--settings: expected a JSON object", settings=[1])
-    fails("training: unknown key 'epoch', did you mean 'epochs'?", settings={"epoch": 1})
-    fails("unknown matching 'exactly'", settings={"matching": "exactly"})
+def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, refused):
     save_sentences(tmp_path / "zero.jsonl", [Sentence("z", "it rains .")])
-    assert main(
-        ["train", "--train", str(tmp_path / "zero.jsonl"), "--valid", str(home / "valid.jsonl"), "--encoder",
-         str(tiny_encoder), "--extractor", "casrel", "--out", str(home / "bad")]
-    ) == 1  # fmt: skip
-    assert "the training set has no triples" in capsys.readouterr().err
+    for message, *changes in (
+        ("unknown extractor 'casrell', did you mean 'casrel'?", "--extractor", "casrell"),
+        ("--settings: expected a JSON object", "--settings", "[1]"),
+        ("training: unknown key 'epoch', did you mean 'epochs'?", "--settings", '{"epoch": 1}'),
+        ("unknown matching 'exactly'", "--settings", '{"matching": "exactly"}'),
+        ("the training set has no triples", "--train", tmp_path / "zero.jsonl"),
+    ):
+        assert message in refused(*training(home, tiny_encoder, "bad"), *changes)
+        assert not (home / "bad").exists()

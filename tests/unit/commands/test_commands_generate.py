@@ -11,6 +11,7 @@ from support.fake_endpoint import OK, FakeEndpoint, Reply, status
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
 
 KEY = "sk-test-0123456789abcdef-do-not-show"
 TEXTS = [Sentence(f"s{number}", f"Person{number} leads Company{number}.") for number in range(40)]
@@ -26,23 +27,11 @@ def job(tmp_path: Path, fake: FakeEndpoint | None, **endpoint) -> list[str]:
     texts = tmp_path / "texts.jsonl"
     if not texts.exists():
         save_sentences(texts, TEXTS)
-    section = {
-        "cache": str(tmp_path / "cache"),
-        "budget": endpoint.pop("budget", None),
-        "endpoints": {
-            "fake": {
-                "base_url": fake.url if fake else "http://127.0.0.1:9/v1",
-                "model": "fake-model",
-                "api_key_env": "TEST_LLM_KEY",
-                "backoff": 0.01,
-                "max_backoff": 0.02,
-                "max_retries": 2,
-                **endpoint,
-            }
-        },
-        "datasets": {"d": {"corpus": "c"}},
-        "systems": {"fake": {"endpoint": "fake"}},
-    }
+    section = {"cache": str(tmp_path / "cache"), "budget": endpoint.pop("budget", None)}
+    server = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake-model"}
+    server |= {"api_key_env": "TEST_LLM_KEY", "backoff": 0.01, "max_backoff": 0.02, "max_retries": 2, **endpoint}
+    section |= {"endpoints": {"fake": server}, "datasets": {"d": {"corpus": "c"}}}
+    section |= {"systems": {"fake": {"endpoint": "fake"}}}
     arguments = ["generate", "--section", json.dumps(section), "--study", "s", "--dataset", "d", "--system", "fake"]
     arguments += ["--texts", str(texts)]
     for name in ("answers", "predictions", "report"):
@@ -60,9 +49,8 @@ def test_texts_become_answers_predictions_and_a_report(tmp_path, key):
         assert main(job(tmp_path, fake)) == 0
         assert set(fake.keys) == {f"Bearer {KEY}"}
     predicted = load_sentences(tmp_path / "out" / "predictions.json")
-    assert [item.triples[0].strings for item in predicted] == [
-        (f"Person{number}", "leads", f"Company{number}") for number in range(40)
-    ]
+    expected = [(f"Person{number}", "leads", f"Company{number}") for number in range(40)]
+    assert [item.triples[0].strings for item in predicted] == expected
     assert all(item.triples[0].located for item in predicted)
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert (report["texts"], report["triples"], report["statuses"]["ok"], report["model"]) == (40, 40, 40, "fake-model")
@@ -129,8 +117,6 @@ def test_the_key_is_nowhere(tmp_path, key, capsys, caplog, place):
 
 
 def test_the_key_is_in_no_exception(tmp_path, key):
-    from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
-
     with FakeEndpoint(faults=lambda number, body: status(401), echo_key=True) as fake:
         endpoint = Endpoint(fake.url, "m", api_key_env="TEST_LLM_KEY")
         with Client(endpoint, tmp_path) as client, pytest.raises(EndpointError) as caught:
@@ -142,8 +128,6 @@ def test_the_key_is_in_no_exception(tmp_path, key):
         error = error.__context__ or error.__cause__
 
 
-def test_unknown_names_are_one_sentence(tmp_path, key, capsys):
-    arguments = job(tmp_path, None)
-    arguments[arguments.index("--system") + 1] = "nobody"
-    assert main(arguments) == 1
-    assert capsys.readouterr().err == "error: generative/systems: 'nobody' is not defined; known: fake\n"
+def test_unknown_names_are_one_sentence(tmp_path, key, refused):
+    said = refused(*job(tmp_path, None), "--system", "nobody")
+    assert said == "error: generative/systems: 'nobody' is not defined; known: fake"

@@ -28,15 +28,20 @@ def files(tmp_path):
     }
 
 
-def score(capsys, files, kinds, *more):
-    options = [part for kind in kinds for part in (f"--{kind}", files[kind])]
-    assert main(["gre-score", *options, "--bootstrap", "50", "--json", *more]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture
+def score(told, files):
+    """Scores files of these kinds."""
+
+    def run(kinds, *more):
+        options = [part for kind in kinds for part in (f"--{kind}", files[kind])]
+        return told("gre-score", *options, "--bootstrap", "50", *more)
+
+    return run
 
 
-def test_each_score_is_there_if_its_input_is(capsys, files):
-    assert set(score(capsys, files, ["triples"])) == {"ntri", "ntok", "coverage", "intervals", "record"}
-    found = score(capsys, files, ["triples", "reference", "factualness", "granularity", "lda-text"], "--topics", "2")
+def test_each_score_is_there_if_its_input_is(score):
+    assert set(score(["triples"])) == {"ntri", "ntok", "coverage", "intervals", "record"}
+    found = score(["triples", "reference", "factualness", "granularity", "lda-text"], "--topics", "2")
     assert {"ntri", "ntok", "ts", "fs", "gs", "coverage", "precision", "recall", "f1"} <= set(found)
     assert not {"us", "cs"} & set(found)
     assert (found["ntri"], found["ntok"], found["coverage"], found["fs"]) == (1, 3.5, 0.5, 0.5)
@@ -46,49 +51,47 @@ def test_each_score_is_there_if_its_input_is(capsys, files):
     assert found["record"]["scored_texts"]["ts"] == 1  # "Nothing." has no word that the topic model knows
 
 
-def test_official_mode_and_stored_similarities(capsys, files, tmp_path):
+def test_official_mode_and_stored_similarities(score, refused, files, tmp_path):
     stored = {"Ann met Bo in Lyon.": {str(A): [0.96, 0.2]}}
     (tmp_path / "cs.json").write_text(json.dumps(stored), encoding="utf-8")
     more = ["--mode", "official", "--similarities", str(tmp_path / "cs.json")]
-    found = score(capsys, files, ["triples", "reference"], *more)
+    found = score(["triples", "reference"], *more)
     assert (found["cs"], found["ntok"]) == (0.5, 3.5 / 2)
     assert found["record"]["matching"]["phi"] == 0.95
     known = ["--triples", files["triples"], "--reference", files["reference"]]
-    assert main(["gre-score", *known, *more, "--phi", "0"]) == 1  # and not the usual one in its place
-    assert "phi is 0.0, expected a cosine above 0" in capsys.readouterr().err
+    said = refused("gre-score", *known, *more, "--phi", "0")  # and not the usual one in its place
+    assert "phi is 0.0, expected a cosine above 0" in said
 
 
-def test_embedder_gives_uniqueness_and_completeness(capsys, files, tiny_encoder, tmp_path):
+def test_embedder_gives_uniqueness_and_completeness(score, refused, files, tiny_encoder, tmp_path):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
 
     body = Transformer(str(tiny_encoder))
     SentenceTransformer(modules=[body, Pooling(body.get_embedding_dimension())]).save(str(tmp_path / "encoder"))
     more = ["--embedder", str(tmp_path / "encoder")]
-    options = ["gre-score", "--triples", files["triples"], "--reference", files["reference"], *more]
-    assert main(options) == 1
-    assert "no similarity threshold is known" in capsys.readouterr().err
-    found = score(capsys, files, ["triples", "reference"], *more, "--phi", "0.9999")
+    known = ["--triples", files["triples"], "--reference", files["reference"]]
+    assert "no similarity threshold is known" in refused("gre-score", *known, *more)
+    found = score(["triples", "reference"], *more, "--phi", "0.9999")
     assert (found["us"], found["cs"]) == (1, 1)
     assert found["record"]["embedder"].startswith("encoder@")
 
 
-def test_saved_topic_model_gives_the_value_of_one_trained_now(capsys, files, tmp_path):
+def test_saved_topic_model_gives_the_value_of_one_trained_now(score, files, tmp_path):
     assert main(["gre-lda", "--text", files["lda-text"], "--topics", "2", "--out", str(tmp_path / "lda")]) == 0
-    capsys.readouterr()
-    now = score(capsys, files, ["triples", "lda-text"], "--topics", "2")["ts"]
-    assert score(capsys, files, ["triples"], "--lda", str(tmp_path / "lda"))["ts"] == now
+    now = score(["triples", "lda-text"], "--topics", "2")["ts"]
+    assert score(["triples"], "--lda", str(tmp_path / "lda"))["ts"] == now
 
 
-def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
+def test_an_endpoint_judges_what_is_not_stored(score, tmp_path):
     with FakeEndpoint(answer=lambda body: "true" if "Claim" in str(body) else '{"parts": []}') as fake:
         more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
-        found = score(capsys, files, ["triples"], *more)
+        found = score(["triples"], *more)
         assert (found["fs"], found["gs"]) == (1, 1)
         assert found["record"]["judge"]["fs"]["questions"] == 2
-        stored = score(capsys, files, ["triples", "factualness", "granularity"], *more)
+        stored = score(["triples", "factualness", "granularity"], *more)
         assert stored["fs"] == 0.5
-    assert score(capsys, files, ["triples"], *more) == found  # the endpoint is gone; all answers are stored
+    assert score(["triples"], *more) == found  # the endpoint is gone; all answers are stored
 
 
 @pytest.mark.parametrize(
@@ -100,33 +103,28 @@ def test_an_endpoint_judges_what_is_not_stored(capsys, files, tmp_path):
         (["--similarities", "missing"], "missing: no such file"),
     ],
 )
-def test_nothing_is_paid_for_a_command_that_is_refused(capsys, files, tmp_path, more, message):
+def test_nothing_is_paid_for_a_command_that_is_refused(refused, files, tmp_path, more, message):
     more = [files.get(part, part) for part in more]
     with FakeEndpoint(answer="true") as fake:
         judge = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--prices", "1", "1"]
         known = ["--triples", files["triples"], "--reference", files["reference"]]
-        assert main(["gre-score", *known, *judge, *more]) == 1
-        assert message in capsys.readouterr().err
+        assert message in refused("gre-score", *known, *judge, *more)
         assert fake.count == 0
 
 
-def test_progress_of_a_judge_is_shown(capsys, files, tmp_path, monkeypatch):
-    before = logging.root.level
+def test_progress_of_a_judge_is_shown(score, tmp_path, monkeypatch, logging_as_it_was):
     monkeypatch.setattr(logging.root, "handlers", [])
-    try:
-        with FakeEndpoint("true") as fake:
-            more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
-            score(capsys, files, ["triples", "granularity"], *more)
-        assert logging.getLogger("tripleaudit.llm.client").isEnabledFor(logging.INFO)
-    finally:
-        logging.root.setLevel(before)
+    with FakeEndpoint("true") as fake:
+        more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache")]
+        score(["triples", "granularity"], *more)
+    assert logging.getLogger("tripleaudit.llm.client").isEnabledFor(logging.INFO)
 
 
-def test_a_judge_that_is_queried_again_is_compared_with_itself(capsys, files, tmp_path):
+def test_a_judge_that_is_queried_again_is_compared_with_itself(score, tmp_path):
     said = iter(["true", "true", "true", "false"])
     with FakeEndpoint(answer=lambda body: next(said) if "Claim" in str(body) else '{"parts": []}') as fake:
         more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--concurrency", "1"]
-        found = score(capsys, files, ["triples"], *more, "--samples", "2", "--temperature", "1")
+        found = score(["triples"], *more, "--samples", "2", "--temperature", "1")
     assert (found["fs"], found["fs:sample2"], found["kappa:sample2"]) == (1, 0.5, 0)
     assert set(found["record"]["judge"]) == {"fs", "gs", "fs:sample2"}
 
@@ -147,7 +145,5 @@ def test_readable_output_names_texts(capsys, files):
         (["--samples", "2"], "--samples 2: expected 1, or more with an --endpoint and a --temperature above 0"),
     ],
 )
-def test_errors_are_one_line(capsys, files, more, message):
-    assert main(["gre-score", "--triples", files["triples"], *more]) == 1
-    error = capsys.readouterr().err
-    assert message in error and error.count("\n") == 1
+def test_errors_are_one_line(refused, files, more, message):
+    assert message in refused("gre-score", "--triples", files["triples"], *more)
