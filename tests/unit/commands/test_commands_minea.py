@@ -147,9 +147,3 @@ def test_bad_input_is_one_sentence(document, tmp_path, refused):
     assert "needles.jsonl line 1/keywords: expected array, got 'k'" in said
     assert "--plan: not valid JSON" in refused(*corpus, "{")
     assert "did you mean 'iterations'" in refused(*corpus, '{"iteration": 1}')
-
-
-def test_needles_without_a_step_says_which_there_are(capsys):
-    with pytest.raises(SystemExit):
-        main(["needles"])
-    assert "required: STEP" in capsys.readouterr().err

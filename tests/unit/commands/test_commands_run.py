@@ -88,6 +88,12 @@ def test_a_profile_is_found_by_its_name_with_its_scripts(started, monkeypatch, c
             assert os.access(script, os.X_OK) and os.access(f"{folder}/status.sh", os.X_OK)
 
 
+def test_a_profile_of_ones_own_may_have_an_equals_sign_in_its_name(started):
+    os.mkdir("own=1")
+    assert main(["run", "demo", "--workflow-profile=own=1", "-n"]) == 0
+    assert started[0][0][-3:] == ["--workflow-profile", "own=1", "-n"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

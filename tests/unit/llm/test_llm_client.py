@@ -20,9 +20,11 @@ from support.fake_endpoint import (
     status,
 )
 from tripleaudit.errors import UserError
+from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
 from tripleaudit.llm.estimate import estimate
+from tripleaudit.llm.ledger import Ledger
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
@@ -39,6 +41,12 @@ def test_answers_come_in_order_and_are_sent_once(tmp_path):
         assert fake.count == 12
         assert all(answer.cached for answer in again)
         assert [answer.usage for answer in again] == [answer.usage for answer in answers]
+
+
+def test_a_cache_and_a_ledger_make_the_folders_around_them(tmp_path):
+    with Cache(tmp_path / "new" / "cache").room("key", 1) as room, Cache(tmp_path / "other" / "cache").claim("key"):
+        assert room.stat().st_size == 1
+    Ledger(tmp_path / "third" / "cache" / "ledger.jsonl").settle("key", 0.5)
 
 
 def test_a_conversation_is_sent_as_it_is(tmp_path):

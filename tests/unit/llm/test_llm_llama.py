@@ -81,6 +81,17 @@ def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("said", ["no room", "0123456789" * 50])
+def test_the_servers_last_words_are_400_characters_at_most(tmp_path, monkeypatch, said):
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    (tmp_path / "python").write_text(f"#!/bin/sh\nprintf {said!r} >&2\n")
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    with pytest.raises(UserError, match=f"cannot be served: {said[-400:]}$"):
+        LocalServer(tmp_path / "model.gguf").start()
+
+
 def test_answers_of_another_server_are_not_its_own(tmp_path):
     request = Request([{"role": "user", "content": "Who?"}])
     elsewhere = Endpoint("http://127.0.0.1:9/v1", "smollm2", max_tokens=8)

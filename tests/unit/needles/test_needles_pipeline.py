@@ -302,6 +302,7 @@ def test_schema_discovery(tmp_path):
     assert fitting_types(found) == ["Article", "Person"] and fitting_types(found, top=1) == ["Article"]
     schema = schema_from_json(discovered_schema(["Article", "Person"], dict(load_schema("demo").types)))
     assert schema.types["Article"].properties == ("name", "description", "keywords")
+    assert not schema.types["Article"].custom
     assert "worksFor" in schema.types["Person"].properties
 
 
@@ -362,7 +363,8 @@ def test_documents_are_shortened_to_whole_paragraphs():
 )
 def test_bad_schemas(change, message):
     good = {"version": 1, "types": {"A": {"properties": {"name": {}, "description": {}, "keywords": {"list": True}}}}}
-    schema_from_json(good)
+    kind = schema_from_json(good).types["A"]
+    assert kind.lists == {"keywords"} and not kind.custom
     with pytest.raises(UserError, match=message):
         schema_from_json(good | change)
 

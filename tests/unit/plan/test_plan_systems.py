@@ -34,7 +34,8 @@ def test_a_system_is_scored_on_every_test_set_that_an_extractor_is(tmp_path):
 
 def test_a_system_is_scored_behind_each_trained_classifier(tmp_path):
     heads = {"zcc": {"binary": {}}, "seeds": [1, 2], "baselines": []}
-    one, nz = {"command": "python -"}, {"predictions": str(tmp_path / "out.jsonl"), "protocols": []}
+    one = {"command": "python -", "gpus": 0, "mem_mb": 100}  # the least of both
+    nz = {"predictions": str(tmp_path / "out.jsonl"), "protocols": []}
     plan = study(tmp_path, {"mine": one, "elsewhere": nz}, **heads)
     assert plan.two_step_systems == [("webnlg", "mine", "zcc-binary", seed) for seed in (1, 2)]
     files = [file.partition("/webnlg/")[2] for file in plan.score_files() if "mine/zcc" in file]

@@ -233,3 +233,19 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
     given = {"settings": ["nz", "wz"], "extractors": {"casrel": {}}, "zcc": {"binary": None}, "tables": tables}
     found = problems({**MINIMAL, **given})
     assert [line.partition(",")[0] for line in found] == [f"tables/{name}/matching: has no meaning" for name in tables]
+
+
+def test_a_table_is_made_from_the_files_of_its_kind(root):
+    report = Study.read(root / "config" / "config.yaml").report
+    made = {}
+    for name in report.tables():
+        made.setdefault(TABLES[name].needs, set()).update(report.table_inputs(SimpleNamespace(table=name)))
+    assert made == {
+        "scores": {"scores", "counts", "runs"},
+        "completion": {"runs"},
+        "classifiers": {"curves"},
+        "runs": {"runs"},
+        "gre": {"scores", "runs"},
+        "needles": {"scores", "criteria", "runs"},
+        "audits": {"audits"},
+    }

@@ -103,15 +103,16 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path):
         note.startswith("Test sentences: pair seen in training 40, names that relations join 40")
         for note in table.notes
     )
-    places = [n for n in range(161) if n % 4 or n < 80]  # of the 40 with a seen pair, 20
-    some = SentenceCounts(counts.keys | {"extractor": "mine"}, [counts.ids[n] for n in places], [None] * len(places),
-                          {"exact-string": load_counts(paths[0]).counts["exact-string"][places]}, (),
-                          [counts.names[n] for n in places])  # fmt: skip
-    some.save(paths[0])
-    answer = build_table("co-occurrence", load_inputs(scores=[tmp_path / "scores.csv"], counts=paths[:1])).answer
-    assert (
-        "mine (Demo, trained NZ) says 133.3 [" in answer and "that hold two names that a relation joins and" in answer
-    )
+    assert "Memorised triples (" not in table.answer
+    found = load_counts(paths[0]).counts["exact-string"]
+    tempted = [(30, "200.0", "a pair seen in training"), (20, "133.3", "two names that a relation joins")]
+    for seen, shown, held in tempted:
+        places = [n for n in range(161) if n // 4 < (seen, 40, 40, 30)[n % 4]]  # of 40 each, and as few as suffice
+        ids, names = ([known[n] for n in places] for known in (counts.ids, counts.names))
+        some = {"exact-string": found[places]}
+        SentenceCounts(counts.keys | {"extractor": "mine"}, ids, [None] * len(ids), some, (), names).save(paths[0])
+        answer = build_table("co-occurrence", load_inputs(scores=[tmp_path / "scores.csv"], counts=paths[:1])).answer
+        assert f"mine (Demo, trained NZ) says {shown} [" in answer and f"that hold {held} and" in answer
     few = SentenceCounts(
         counts.keys, counts.ids[:8], counts.strata[:8], {"exact-string": np.zeros((8, 3), int)}, (), counts.names[:8]
     )

@@ -200,10 +200,11 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
         assert reason in build_table("contamination", inputs).answer
-    fewer = {**by_heart, ("heart", "augmented", ""): [WRONG] * 15}
+    assert not any("without a variant" in note for note in table.notes)
+    fewer = {**by_heart, ("heart", "augmented", ""): [WRONG] * 19}
     table = build_table("contamination", study(fewer, []))
-    assert table.cell("heart", "Difference").cases == 15
-    assert "Difference: of the 5 test sentences without a variant nothing is in it." in table.notes
+    assert table.cell("heart", "Difference").cases == 19
+    assert "Difference: of the 1 test sentences without a variant nothing is in it." in table.notes
     with pytest.raises(UserError, match="demo: the sentence '19.0' is a variant of no test sentence"):
         build_table("contamination", study({**by_heart, ("heart", "original", ""): [RIGHT] * 19}, []))
 
