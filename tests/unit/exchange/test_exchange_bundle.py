@@ -181,7 +181,7 @@ def test_a_secret_stops_it(study, tmp_path, capsys, monkeypatch):
 
 
 def test_a_bundle_and_its_study_do_not_differ(study, bundle, tmp_path, capsys):
-    folder = tmp_path / "unpacked"
+    folder = tmp_path / "new" / "folder" / "unpacked"
     assert main(["bundle", str(bundle), "--out", str(folder)]) == 0
     for side in (bundle, folder):
         capsys.readouterr()

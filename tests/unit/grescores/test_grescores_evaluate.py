@@ -4,10 +4,11 @@ import json
 import logging
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
+from tripleaudit.grescores.aggregate import _bounds, hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.system_scores import write_dataset_scores
 from tripleaudit.grescores.systems import System
@@ -96,6 +97,7 @@ def test_intervals_hold_the_mean_and_follow_the_seed():
     assert score.low < score.value == 0.4375 < score.high
     # The standard error of the mean is 0.042, so the interval is about 0.164 wide.
     assert score.high - score.low == pytest.approx(0.164, abs=0.03)
+    assert _bounds(lambda weights: np.arange(len(weights)), 2, 1001, 0) == pytest.approx((25, 975))
     assert mean_score([1.0], 500) == mean_score([1.0], 0)
     assert mean_score([]) is None
     micro = micro_scores([(1, 2, 2), (0, 1, 0)] * 10, 200)

@@ -35,6 +35,12 @@ OWN = (
 )
 
 
+IN_ORDER = """type-f1 rearranged sifted augmented contamination completion unseen-relations end-to-end zcc two-step
+clue-words training-time co-occurrence efficiency matching-rules trainings gre-sentence gre-bag gre-document
+gre-hard-matching gre-correlations minea needle-criteria needle-example lost-in-the-middle iterations llm-comparison
+triple-needles triple-types split-sizes strata-sizes cardinality-sizes augmented-example leakage collection"""
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two extractors with and without noising on two corpora; NZ and WZ, classifiers and two steps on a third."""
@@ -75,6 +81,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture(scope="module")
 def inputs(results: Results) -> TableInputs:
     return load_inputs(scores=results.scores, counts=results.counts, audits=results.audits, runs=results.runs)
+
+
+def test_tables_stand_in_a_report_in_the_order_of_the_papers_with_their_kin() -> None:
+    assert sorted(TABLES, key=lambda name: (TABLES[name].order, name)) == IN_ORDER.split()
 
 
 def rows_of(table: Table) -> list[tuple[str, str]]:

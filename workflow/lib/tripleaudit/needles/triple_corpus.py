@@ -25,7 +25,7 @@ def write_corpus(
     """Write ``sentences`` and ``pieces`` and the needles in each, as JSON lines.
 
     Args:
-        options: section ``needles/triples`` of the configuration.
+        options: section ``needles/triples`` of the configuration, with all its keys.
         haystack: sentences without triples, which become documents.
         documents: text files instead.
 
@@ -34,19 +34,20 @@ def write_corpus(
     """
     if bool(haystack) == bool(documents):
         raise UserError("triple needles: expected one of --haystack and --documents")
-    seed = options.get("seed", 0)
+    seed = options["seed"]
     if documents:
-        read = read_documents(documents, options.get("max_chars"), options.get("documents"))
+        read = read_documents(documents, options["max_chars"], options["documents"])
     else:
         bare = [sentence for path in haystack for sentence in load_sentences(path)]
-        read = haystacks(bare, options.get("documents", 4), options.get("sentences", 60), seed)
-    share = {key: options[key] for key in ("target", "minimum", "maximum") if key in options}
-    source = load_sentences(DATA / "new_facts.jsonl" if options.get("new_facts") else needles)
-    if wanted := options.get("new_facts"):
+        read = haystacks(bare, options["documents"], options["sentences"], seed)
+    share = {key: options[key] for key in ("target", "minimum", "maximum")}
+    wanted = options["new_facts"]
+    source = load_sentences(DATA / "new_facts.jsonl" if wanted else needles)
+    if wanted:
         if wanted > len(source):
             raise UserError(f"needles/triples/new_facts: {wanted}, expected at most {len(source)}")
         source = random.Random(f"new-facts-{seed}").sample(source, wanted)
-    for form, length in (("sentences", None), ("pieces", options.get("piece_chars", 1500))):
+    for form, length in (("sentences", None), ("pieces", options["piece_chars"])):
         made = infuse_triples(read, source, seed, length, **share)
         save_sentences(Path(out) / f"{form}.jsonl", made.records)
         write_rows(Path(out) / f"{form}-needles.jsonl", made.needles)
