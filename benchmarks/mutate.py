@@ -192,18 +192,23 @@ def failing(copy: Path, tests: Sequence[str]) -> str:
     status = forked(copy, log, tests) if tests else 0
     if status <= 0 or status == pytest.ExitCode.NO_TESTS_COLLECTED:
         return "time" if status < 0 else ""
-    if status == pytest.ExitCode.USAGE_ERROR:  # as for a test that was renamed meanwhile, which would seem to notice
-        raise SystemExit(log.read_text(errors="replace"))
-    named = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\w+)?)", log.read_text(errors="replace"), re.MULTILINE)
-    return named[0] if named else "no test: " + log.read_text(errors="replace")[-300:]
+    said = log.read_text(errors="replace")
+    named = re.findall(r"^(?:FAILED|ERROR) (\S+?\.py(?:::\w+)?)", said, re.MULTILINE)
+    if (
+        status == pytest.ExitCode.USAGE_ERROR and not named
+    ):  # such as a test that was renamed, which would seem to notice
+        raise SystemExit(said)
+    return named[0] if named else f"no test: {said[-300:]}"
 
 
 def portions(root: Path, reached: Reached, mutation: Mutation) -> Iterator[list[str]]:
-    """Yield tests for a change: those of the mirror that run its place, of other files, and near files as a whole."""
+    """Yield tests for a change: those that run its place, file by file, the mirror's first; near files as a whole.
+
+    Of the others, files whose lines are known come first: finding them out takes longer than trying.
+    """
     files = tests_of(root, mutation.file)
-    mirror, others = files[:1], files[1:]
-    yield reached.tests(mirror, mutation.file, mutation.line)
-    yield reached.tests(others, mutation.file, mutation.line)
+    for file in files[:1] + sorted(files[1:], key=lambda each: each not in reached.known):
+        yield reached.tests([file], mutation.file, mutation.line)
     tree = ast.parse((ROOT / mutation.file).read_text(encoding="utf-8"))
     yield files if at_import(tree, mutation.line) else files[:FEW]
 

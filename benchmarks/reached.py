@@ -22,6 +22,7 @@ import pytest
 
 PACKAGE = Path("workflow/lib/tripleaudit")
 FEW, MOST = 3, 12  # test files for a module
+OF_TEXT = ("test_jobs.py",)  # tests that edit the package's text, which a change writes anew
 Lines = dict[str, list[int]]  # of modules, by their paths from the root
 
 
@@ -68,10 +69,11 @@ def tests_of(root: Path, file: str) -> list[str]:
     """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
     Those of its own package come first. A module that fewer than ``FEW`` files of tests import has those of the modules
-    that import it, too, and so on; one without any, all of its package.
+    that import it, too, and so on. The rest of its package comes last.
     """
     package, own = Path(file).parts[3], dotted(root, root / file)
-    tests = {path: imported(path) for path in sorted((root / "tests" / "unit").rglob("test_*.py"))}
+    every = (path for path in sorted((root / "tests" / "unit").rglob("test_*.py")) if path.name not in OF_TEXT)
+    tests = {path: imported(path) for path in every}
     modules = {dotted(root, path): imported(path) for path in (root / PACKAGE).rglob("*.py")}
     wanted, above = set(), {own}
     found = [path for path in tests if mirrored(path, own)]
@@ -84,7 +86,7 @@ def tests_of(root: Path, file: str) -> list[str]:
         more = [path for path, names in tests.items() if (names & wanted or path in asking) and path not in found]
         found += sorted(more, key=lambda path: (path.parent.name != package, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
-    found = found or [path for path in tests if path.parent.name == package]
+    found += [path for path in tests if path.parent.name == package and path not in found]
     return [str(path.relative_to(root)) for path in found[:MOST]]
 
 
