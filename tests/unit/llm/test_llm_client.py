@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,6 +26,7 @@ from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointErr
 from tripleaudit.llm.endpoint import Usage, usage_of
 from tripleaudit.llm.estimate import estimate
 from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.transport import Transport
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
@@ -72,6 +74,15 @@ def test_a_passing_fault_is_retried(tmp_path, fault):
     with FakeEndpoint(answer="fine", faults=[fault, fault]) as fake, Client(endpoint(fake), tmp_path) as client:
         (answer,) = client.complete_all(requests(1))
         assert (answer.text, fake.count) == ("fine", 3)
+
+
+@pytest.mark.parametrize(("chance", "waits"), [(0.0, [0.5, 1, 2, 2.5]), (1.0, [1, 2, 4, 5])])
+def test_waits_double_up_to_a_bound_and_are_spread(chance, waits):
+    own = Endpoint("http://localhost/v1", "m", backoff=1, max_backoff=5)
+    transport = Transport(own, own.base_url, lambda: None)
+    transport._random = SimpleNamespace(random=lambda: chance)
+    assert [transport._delay(attempt, None) for attempt in range(4)] == waits
+    assert transport._delay(1, 3.0) == 3 + waits[1] / 10  # what the server asks for, and a little more
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])

@@ -1,5 +1,7 @@
 """The paper's integers, the toy example, and the criteria and rates by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -195,6 +197,30 @@ def test_needles_with_keywords_in_common_are_refused():
     assert problem(two, "text", [one], Plan()) == "it shares 3 of 6 keywords with needle Ada"
     assert problem(three, "text", [one, two], Plan()) is None
     assert problem(two, "text", [one], Plan(overlap=0.6)) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, None),
+        ({"name": " "}, "the paragraph or the name is empty"),
+        ({"name": "Bo"}, "the name 'Bo' does not occur in the paragraph"),
+        ({"name": "A Text"}, "the name 'A Text' occurs in the document"),
+        ({"name": "Eva"}, "the name 'Eva' overlaps that of needle other"),
+        ({"name": "Eva Moss Hill"}, "the name 'Eva Moss Hill' overlaps that of needle other"),
+        ({"paragraph": "ADA and EVA MOSS " + "w " * 50}, "the paragraph repeats that of needle other"),
+        ({"keywords": tuple("uvwxy")}, "it has 5 distinct keywords, expected 6"),
+        ({"keywords": tuple("uvwxyzU")}, "it has 6 distinct keywords, expected 6"),
+        ({"paragraph": "Ada" + " w" * 38}, "the paragraph has 39 words, expected 40 to 120"),
+        ({"paragraph": "Ada" + " w" * 39}, None),
+        ({"paragraph": "Ada" + " w" * 119}, None),
+        ({"paragraph": "Ada" + " w" * 120}, "the paragraph has 121 words, expected 40 to 120"),
+    ],
+)
+def test_why_a_needle_cannot_be_used(change, said):
+    other = Needle("other", "d", "T", "Ada and Eva Moss " + "w " * 50, "Eva Moss", "", tuple("abcdef"))
+    one = Needle("one", "d", "T", "Ada, Eva Moss Hill, a text " + "w " * 50, "Ada", "", tuple("uvwxyz"))
+    assert problem(replace(one, **change), "This is a text.", [other], Plan()) == said
 
 
 def test_candidates_share_words_or_the_piece():

@@ -3,6 +3,7 @@ import io
 import json
 import math
 import re
+import unicodedata
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -169,6 +170,13 @@ def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
     assert "\\textless{}script\\textgreater{}" in latex and "\\_a\\_ 50\\% \\$x\\$" in latex
     for render in FORMS.values():
         assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(made))
+
+
+def test_what_turns_the_direction_of_writing_is_replaced() -> None:
+    kinds = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    chars = [chr(code) for code in range(0xA0, 0x3000)]
+    turning = {char for char in chars if unicodedata.bidirectional(char) in kinds} | set("\u200e\u200f\u061c")
+    assert {char for char in chars if escape.clean(char) == "\ufffd"} == turning
 
 
 @pytest.mark.parametrize("label", ["=1+1", "+1", "-1", "@x"])
