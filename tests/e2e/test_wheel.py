@@ -141,7 +141,7 @@ def test_a_file_is_fetched(tripleaudit, tmp_path):
 
 def test_minea_says_what_it_would_send(tripleaudit):
     options = ["--schema", "paper", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1", "--estimate"]
-    finished = tripleaudit("minea", DEMO / "document.txt", *options)
+    finished = tripleaudit("minea", "resources/demo/document.txt", *options)  # which ships
     assert "requests to send, 0 stored" in succeeded(finished) + finished.stderr
 
 

@@ -59,12 +59,13 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
     from tripleaudit.needles.rehearsal import as_text, rehearse
+    from tripleaudit.shipped import shipped
 
     if args.samples < 1 or args.samples > 1 and args.temperature == 0:
         raise UserError(f"--samples {args.samples}: expected 1, or more with a --temperature above 0")
     if args.out:
         check_folder(args.out, args.force)
-    documents = read_documents(args.documents, args.max_chars)
+    documents = read_documents(map(shipped, args.documents), args.max_chars)
     plan = Plan.checked({key: getattr(args, key) for key in SETTINGS}, "needles")
     plan.load_schema()
 
