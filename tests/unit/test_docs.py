@@ -173,6 +173,13 @@ def test_quoted_messages_are_those_of_the_program() -> None:
     assert seen > 40
 
 
+def test_pages_and_the_program_have_the_words_of_the_field() -> None:
+    """None that this project once used where the field says converged, memorised, passes, again or next to."""
+    private = re.compile(r"\b(com\w+ to rest|by heart|anew|glance|beside|h[au]ng\w* on|gated|lets? through|is told)\b")
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES} | {"the program": messages()}
+    assert {name: private.findall(text) for name, text in texts.items() if private.search(text)} == {}
+
+
 def test_every_output_of_snakemakes_report_has_a_caption() -> None:
     seen = 0
     for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
