@@ -6,22 +6,20 @@ again with the texts that are left, at most ``restarts`` times. A class of Pytho
 that its crash, or its memory, is not the job's.
 """
 
+import asyncio
+import codecs
 import contextlib
 import json
 import logging
 import os
-import queue
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
-import threading
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any
 
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.descriptors import SystemKind
@@ -31,10 +29,10 @@ from tripleaudit.systems import child
 from tripleaudit.systems.queries import Answered, Answers, Query
 
 logger = logging.getLogger(__name__)
-LONGEST_LINE = 1 << 26  # characters of one answer; a program that never ends its line is stopped there
+LONGEST_LINE = 1 << 26  # bytes of one answer; a program that never ends its line is stopped there
+SAID = 4096  # last characters of its standard error, in which its last words are looked for
 TRAIN = "{train}"  # in a command: the training set of the corpus, as JSON lines
 GRACE = 10.0  # seconds that a program has to end after its last answer
-END: Final = ""
 
 
 def argv_of(settings: Mapping[str, Any]) -> list[str]:
@@ -42,11 +40,6 @@ def argv_of(settings: Mapping[str, Any]) -> list[str]:
     given = settings["command"]
     words = shlex.split(given) if isinstance(given, str) else list(given)
     return [sys.executable, *words[1:]] if words[:1] == ["python"] else words
-
-
-def files_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words of a command that are files: its result depends on them."""
-    yield from (word for word in argv_of(settings)[1:] if Path(word).is_file())
 
 
 def problems_of_command(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -64,10 +57,6 @@ def answer_command(query: Query) -> Answered:
     if train is None and any(TRAIN in word for word in argv):
         raise UserError(f"the command asks for {TRAIN}, and there is no training set; expected a test set of a corpus")
     return _answered(query, [word.replace(TRAIN, str(train)) for word in argv], 1)
-
-
-def file_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
-    yield settings["python"].rpartition(":")[0]
 
 
 def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -96,7 +85,8 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
     own = {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": str(query.job.get("threads") or 1)}
     hidden = {} if query.settings.get("gpus") else {"CUDA_VISIBLE_DEVICES": ""}
     for attempt in range(restarts + 1):
-        ended = _run(argv, {**os.environ, **own, **hidden}, [rows[name] for name in answers.open], answers, limit)
+        left = [rows[name] for name in answers.open]
+        ended = asyncio.run(_run(argv, {**os.environ, **own, **hidden}, left, answers, limit))
         if not answers.open:
             break
         done = f"{len(answers.rows)} of {len(rows)} sentences are answered"
@@ -107,7 +97,30 @@ def _answered(query: Query, argv: Sequence[str], batch: int) -> Answered:
     return Answered(answers.sentences("its answers"), {"peak_mb": memory.peak_mb(children=True)})
 
 
-def _run(
+class _Program(asyncio.SubprocessProtocol):
+    """``answers`` of a program, what it ``said`` last on standard error, which is repeated; ``closed``: it ended."""
+
+    def __init__(self) -> None:
+        self.answers, self.said, self.closed = asyncio.StreamReader(LONGEST_LINE), "", asyncio.Event()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd == 1:
+            self.answers.feed_data(data)
+        else:
+            text = self._decoder.decode(data)
+            sys.stderr.write(text)
+            self.said = (self.said + text)[-SAID:]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:
+            self.answers.feed_eof()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed.set()
+
+
+async def _run(
     argv: Sequence[str],
     environment: Mapping[str, str],
     rows: Sequence[Mapping[str, Any]],
@@ -116,86 +129,59 @@ def _run(
 ) -> str:
     """Take answers about texts until a program ends or has answered all; return how it ended, in words.
 
-    The texts lie in a file, and each stream that the program writes is read by a thread, so that none can block it.
+    The texts lie in a file, so that a program that writes before it has read them blocks nobody.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8") as texts:
         texts.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         texts.seek(0)
         try:
-            process = subprocess.Popen(
-                argv,
-                stdin=texts,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=environment,
-                encoding="utf-8",
-                errors="replace",
-                start_new_session=True,
+            transport, program = await asyncio.get_running_loop().subprocess_exec(
+                _Program, *argv, stdin=texts, env=environment, start_new_session=True
             )
         except OSError as error:
             raise UserError(f"{argv[0]}: cannot be started ({error.strerror})") from error
-    lines: queue.Queue[str] = queue.Queue()
-    last_words = ["none"]
-
-    def repeat(line: str) -> None:
-        sys.stderr.write(line)
-        last_words[0] = line.strip()[:200] or last_words[0]
-
-    threads = [_reading(process.stdout, lines.put), _reading(process.stderr, repeat)]
     try:
-        problem = _listen(process, lines, answers, limit)
+        problem = await _listen(program, answers, limit)
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        end = time.monotonic() + GRACE
-        for thread in threads:
-            thread.join(max(0.0, end - time.monotonic()))
-        if any(thread.is_alive() for thread in threads):
+            os.killpg(transport.get_pid(), signal.SIGKILL)
+        try:
+            await asyncio.wait_for(program.closed.wait(), GRACE)
+        except TimeoutError:
             logger.warning("the program has left a process behind that holds its streams; it is not waited for")
-    return problem or f"ends with exit status {process.returncode} (its last words: {last_words[0]})"
+        transport.close()
+    last_words = next((line.strip() for line in reversed(program.said.splitlines()) if line.strip()), "none")
+    return problem or f"ends with exit status {transport.get_returncode()} (its last words: {last_words[:200]})"
 
 
-def _listen(process: subprocess.Popen[str], lines: "queue.Queue[str]", answers: Answers, limit: float) -> str:
+async def _listen(program: _Program, answers: Answers, limit: float) -> str:
     """Take the answers of a program; return what it does instead of answering or ending, else nothing."""
     number = 0
     try:
-        while (line := lines.get(timeout=limit if answers.open else GRACE)) != END:
+        while line := await asyncio.wait_for(program.answers.readline(), limit if answers.open else GRACE):
             number += 1
             if line.strip():
                 answers.add(_decoded(line, f"line {number} of its standard output"), f"line {number} of its answers")
         if answers.open:
-            process.wait(GRACE)  # its exit status is its own
-    except queue.Empty:
+            await asyncio.wait_for(program.closed.wait(), GRACE)  # its exit status is its own
+    except TimeoutError:
+        if program.answers.at_eof():
+            return "closes its standard output and goes on"
         if answers.open:
             return f"gives no answer within {limit:g} s"
         logger.warning("the program does not end by itself after its last answer and is stopped")
-    except subprocess.TimeoutExpired:
-        return "closes its standard output and goes on"
+    except ValueError as error:
+        raise UserError(f"line {number + 1} of its standard output has more than {LONGEST_LINE >> 20} MB") from error
     return ""
 
 
-def _reading(stream: IO[str] | None, take: Callable[[str], object]) -> threading.Thread:
-    """Start a thread that gives each line of a stream to a function, and :data:`END` after the last."""
-    assert stream
-
-    def read() -> None:
-        with stream:
-            while line := stream.readline(LONGEST_LINE):
-                take(line)
-        take(END)
-
-    thread = threading.Thread(target=read, daemon=True)
-    thread.start()
-    return thread
-
-
-def _decoded(line: str, where: str) -> Any:
+def _decoded(line: bytes, where: str) -> Any:
+    text = line.decode("utf-8", "replace")
     try:
-        return json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UserError(
-            f"{where} is no JSON: {shown(line.strip())}; expected one answer a line and "
+            f"{where} is no JSON: {shown(text.strip())}; expected one answer a line and "
             "everything else on standard error"
         ) from error
 
@@ -206,7 +192,7 @@ COMMAND = SystemKind(
     order=2,
     answer=answer_command,
     options=("timeout", "restarts", "relations", "files"),
-    files=files_of_command,
+    files=lambda settings: [word for word in argv_of(settings)[1:] if Path(word).is_file()],
     problems=problems_of_command,
     takes_schema=True,
 )
@@ -216,7 +202,7 @@ PYTHON = SystemKind(
     order=3,
     answer=answer_class,
     options=("timeout", "restarts", "relations", "files", "options", "batch_size"),
-    files=file_of_class,
+    files=lambda settings: [settings["python"].rpartition(":")[0]],
     problems=problems_of_class,
     takes_schema=True,
 )
