@@ -116,72 +116,57 @@ def explained(location: str) -> Iterator[None]:
 
 
 def local_files(entries: Sequence[str]) -> list[str]:
-    """Return the files of this machine that entries stand for, none twice; addresses are left out.
-
-    The order is that of the entries, sorted by name within a folder or pattern.
-
-    Raises:
-        UserError: an entry stands for nothing, or for a file of another kind.
-    """
-    files: dict[str, None] = {}
-    for entry in entries:
-        if is_remote(entry):
-            continue
-        path = Path(shipped(entry))
-        what = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
-        if path.is_dir():
-            found = sorted(str(file) for file in path.rglob("*") if file.is_file() and kind(file.name))
-            what = "this folder has no text files"
-        elif path.is_file():
-            found = [str(path)]
-        else:
-            found = sorted(name for name in glob.glob(entry, recursive=True) if Path(name).is_file())
-        if not found:
-            raise UserError(f"{entry}: {what}; expected {EXPECTED}")
-        if other := next((name for name in found if not kind(name)), None):
-            raise UserError(f"{other}: cannot recognise what this file holds; expected {EXPECTED}")
-        files.update(dict.fromkeys(found))
-    return list(files)
+    """Return the names of :func:`text_files` that lie on this machine; addresses are left out and not looked at."""
+    return [file.name for file in text_files([entry for entry in entries if not is_remote(entry)])]
 
 
 def text_files(entries: Sequence[str]) -> list[TextFile]:
-    """Return the files that paths, folders, patterns and addresses stand for, none twice, in the entries' order.
+    """Return the files that paths, folders, patterns and addresses stand for, none twice.
+
+    The order is that of the entries, sorted by name within a folder or pattern.
 
     Raises:
         UserError: an entry stands for nothing or cannot be reached, or a file is of another kind.
     """
     files: dict[str, TextFile] = {}
     for entry in entries:
-        for file in _remote_files(entry) if is_remote(entry) else map(_local_file, local_files([entry])):
+        found, folder = _in_store(entry) if is_remote(entry) else _on_disk(entry)
+        if folder:
+            found = [file for file in found if kind(file.name)]
+        if not found:
+            nothing = "no file fits this pattern" if glob.has_magic(entry) else "no such file or folder"
+            raise UserError(f"{entry}: {'this folder has no text files' if folder else nothing}; expected {EXPECTED}")
+        for file in found:
+            if not kind(file.name):
+                raise UserError(f"{file.name}: cannot recognise what this file holds; expected {EXPECTED}")
             files.setdefault(file.name, file)
     return list(files.values())
 
 
-def _local_file(name: str) -> TextFile:
-    stat = Path(name).stat()
-    return TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime)
+def _on_disk(entry: str) -> tuple[list[TextFile], bool]:
+    """Return the files of an entry, and whether it is a folder."""
+    path = Path(shipped(entry))
+    named = path.rglob("*") if path.is_dir() else [path] if path.is_file() else glob.glob(entry, recursive=True)
+    stats = {name: Path(name).stat() for name in sorted(map(str, named)) if Path(name).is_file()}
+    files = [TextFile(name, str(Path(name).absolute()), stat.st_size, stat.st_mtime) for name, stat in stats.items()]
+    return files, path.is_dir()
 
 
-def _remote_files(entry: str) -> list[TextFile]:
+def _in_store(entry: str) -> tuple[list[TextFile], bool]:
+    """Return the same of an address."""
     from pyarrow import fs
 
-    fixed = entry.partition("*")[0].rpartition("/")[0] if "*" in entry else entry
+    pattern = "*" in entry
+    fixed = entry.partition("*")[0].rpartition("/")[0] if pattern else entry
     system, base = store(fixed)
     with explained(entry):
         info = system.get_file_info(base)
-        if info.type == fs.FileType.NotFound:
-            raise UserError(f"{entry}: no such file or folder; expected {EXPECTED}")
-        whole = info.type == fs.FileType.Directory
-        found = system.get_file_info(fs.FileSelector(base, recursive=True)) if whole else [info]
-    files = []
-    for item in found:
-        name = fixed + item.path.removeprefix(base)
-        if item.type != fs.FileType.File or ("*" in entry and not fnmatchcase(name, entry)):
-            continue
-        if kind(name):
-            files.append(TextFile(name, name, item.size or 0, item.mtime.timestamp() if item.mtime else 0.0))
-        elif "*" in entry or name == entry:
-            raise UserError(f"{name}: cannot recognise what this file holds; expected {EXPECTED}")
-    if not files:
-        raise UserError(f"{entry}: no text files are there; expected {EXPECTED}")
-    return sorted(files, key=lambda file: file.name)
+        folder = info.type == fs.FileType.Directory
+        listed = system.get_file_info(fs.FileSelector(base, recursive=True)) if folder else [info]
+    named = {fixed + item.path.removeprefix(base): item for item in listed if item.type == fs.FileType.File}
+    files = [
+        TextFile(name, name, item.size or 0, item.mtime.timestamp() if item.mtime else 0.0)
+        for name, item in sorted(named.items())
+        if not pattern or fnmatchcase(name, entry)
+    ]
+    return files, folder and not pattern

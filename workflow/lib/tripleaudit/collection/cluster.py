@@ -109,24 +109,21 @@ def _watched(folder: Path | None) -> Iterator[None]:
     if folder is None or not hasattr(os, "pidfd_open"):
         yield
         return
-    daemon = os.pidfd_open(worker._global_node.all_processes["raylet"][0].process.pid)
-    over, end = os.pipe()
+    daemon, over = os.pidfd_open(worker._global_node.all_processes["raylet"][0].process.pid), threading.Event()
 
     def watch() -> None:
-        if over not in select.select([daemon, over], [], [])[0]:
+        select.select([daemon], [], [])
+        os.close(daemon)
+        if not over.is_set():
             sys.stderr.write(DIED.format(log=folder / "session_latest" / "logs" / "raylet.out"))
             sys.stderr.flush()
             os._exit(1)
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        os.close(end)
-        watcher.join()
-        os.close(daemon)
-        os.close(over)
+        over.set()
 
 
 def _reach(address: str) -> None:

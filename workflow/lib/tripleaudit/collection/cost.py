@@ -61,7 +61,7 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
         write_jsonl(text, ({"text": each} for each in picked))
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
-        measured = engine.run_here(tried)
+        measured = engine.run_collection(tried, None)
     taken = hours(measured, rows, cluster.workers, cluster.tokenisers if cluster.gpus else 0)
     counts, device = measured["counts"], " and ".join(measured["device"])
     rate = counts["sentences"] / (sum(measured["seconds"].values()) - measured["seconds"]["start"])

@@ -74,12 +74,12 @@ class Collection:
         }
 
 
-def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = False) -> dict[str, Any]:
+def run_collection(collection: Collection, cluster: Cluster | None, *, replace: bool = False) -> dict[str, Any]:
     """Extract a collection, going on from the blocks that are finished; returns its manifest.
 
     Args:
         collection: what.
-        cluster: where.
+        cluster: where; None for this process, as always for few rows without an address.
         replace: make blocks of another configuration again instead of refusing the folder.
 
     Raises:
@@ -108,7 +108,7 @@ def run_collection(collection: Collection, cluster: Cluster, *, replace: bool = 
         by_name = {file.name: file for file in files}
         work = [(by_name[name], list(own)) for name, own in groupby(missing, key=lambda block: block.file)]
         rows, done = sum(block.rows for block in missing), 0
-        here = rows <= FEW and not cluster.address
+        here = cluster is None or (rows <= FEW and not cluster.address)
         with Progress(collection.name, rows, "rows", log=logger) as bar:
             made = (work, collection, settings)
             for facts in extracted_here(*made) if here else extracted_on(cluster, *made):
@@ -147,14 +147,6 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
                     yield from (facts for (facts,) in pipeline.unpacked(written))
     finally:
         log.setLevel(level)
-
-
-def run_here(collection: Collection) -> dict[str, Any]:
-    """Extract a small collection in this process; returns its manifest."""
-    work = [(file, divide(file, collection.reading)) for file in text_files(collection.files)]
-    settings = collection.settings()
-    facts = list(extracted_here(work, collection, settings))
-    return write_manifest(collection.target, collection.name, facts, settings)
 
 
 def model_names(models: pipeline.Models) -> dict[str, str | None]:

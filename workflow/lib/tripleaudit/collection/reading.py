@@ -20,6 +20,7 @@ from tripleaudit.collection.addresses import TextFile, explained, kind, packing,
 from tripleaudit.corpora.corpus import half_character
 from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
 from tripleaudit.errors import UserError
+from tripleaudit.files import json_explained
 
 logger = logging.getLogger(__name__)
 
@@ -71,42 +72,6 @@ class Reading:
     skip: bool = False
 
 
-def divide(file: TextFile, reading: Reading) -> list[Block]:
-    """Return the blocks of a file, which is read once.
-
-    Raises:
-        UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are left out), or lacks the
-            column.
-    """
-    blocks, found, number = list[Block](), _rows(file, reading), 0
-    while True:
-        first, digest = number + 1, hashlib.sha256()
-        for number, (data, row) in enumerate(islice(found, reading.size), first):
-            digest.update(data)
-            if not reading.skip and isinstance(row, bytes):
-                _check(row, file, number, reading)
-        if number < first:
-            return blocks
-        blocks.append(Block(file.name, first, number - first + 1, digest.hexdigest()))
-
-
-def _check(line: bytes, file: TextFile, number: int, reading: Reading) -> None:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise _not_utf8(file.name, number) from error
-    if number == 1:  # the column that the first one lacks, they all lack
-        try:
-            _content(line, kind(file.name), number, reading)
-        except ValueError as error:
-            raise UserError(f"{file.name} line {number}: {error}") from error
-
-
-def _not_utf8(name: str, line: int) -> UserError:
-    advice = "convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
-    return UserError(f"{name} line {line}: not UTF-8 text; {advice}")
-
-
 class Line(NamedTuple):
     """A sentence of a collection and the row where it stands, from 1."""
 
@@ -125,35 +90,60 @@ class Sentences:
             ``too_long``; every other one is a sentence.
     """
 
-    def __init__(self, block: Block, reading: Reading):
-        self.block, self.kind, self.reading = block, kind(block.file), reading
+    def __init__(self, block: Block):
+        self.block = block
         self.counts: Counter[str] = Counter(lines=0, empty=0, broken=0, too_long=0)
         self.lines: list[Line] = []
 
-    def take(self, row: Row) -> None:
+    def take(self, row: Row, rows: "_Rows") -> None:
         """Take the next row.
 
         Raises:
             UserError: it is broken, and broken rows are not left out.
         """
-        number, most = self.block.first + self.counts["lines"], self.reading.max_chars
+        number, most = self.block.first + self.counts["lines"], rows.reading.max_chars
         self.counts["lines"] += 1
-        name, text, state, why = None, None, "too_long", f"longer than {most} characters"
         try:
-            if row is not None:
-                name, text = _content(row, self.kind, number, self.reading)
-        except ValueError as error:
-            if not self.reading.skip:
-                raise UserError(f"{self.block.file} line {number}: {error}") from error
-            row, state, why = None, "broken", str(error)
-        if row is not None and not (text or "").strip():
+            content = row and rows.content(row, number)
+        except UserError as error:
+            if not rows.reading.skip:
+                raise
+            self._leave_out("broken", str(error))
+            return
+        id_, text = content or (None, None)
+        if content and not (text or "").strip():
             self.counts["empty"] += 1
         elif text is None or len(text) > most:
-            self.counts[state] += 1
-            if self.counts[state] <= SHOWN:
-                logger.warning("%s line %d is left out: %s", self.block.file, number, why)
+            self._leave_out("too_long", f"{rows.name} line {number}: longer than {most} characters")
         else:
-            self.lines.append(Line(f"{self.block.file}:{number}" if name is None else name, text, number))
+            self.lines.append(Line(f"{rows.name}:{number}" if id_ is None else id_, text, number))
+
+    def _leave_out(self, state: str, why: str) -> None:
+        self.counts[state] += 1
+        if self.counts[state] <= SHOWN:
+            logger.warning("left out: %s", why)
+
+
+def divide(file: TextFile, reading: Reading) -> list[Block]:
+    """Return the blocks of a file, which is read once.
+
+    Raises:
+        UserError: it cannot be read, is not UTF-8 or begins with a broken row (unless those are left out), or lacks the
+            column.
+    """
+    rows, blocks, number = _Rows(file, reading), list[Block](), 0
+    found = iter(rows)
+    while True:
+        first, digest = number + 1, hashlib.sha256()
+        for number, (data, row) in enumerate(islice(found, reading.size), first):
+            digest.update(data)
+            if isinstance(row, bytes) and not reading.skip:
+                rows.decoded(row, number)
+                if number == 1:  # the column that the first one lacks, they all lack
+                    rows.content(row, number)
+        if number < first:
+            return blocks
+        blocks.append(Block(file.name, first, number - first + 1, digest.hexdigest()))
 
 
 def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> Iterator[Sentences]:
@@ -162,13 +152,14 @@ def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> It
     Raises:
         UserError: the file cannot be read, a row is broken, or it changed since it was divided.
     """
-    found, before = _rows(file, reading), 0
+    rows, before = _Rows(file, reading), 0
+    found = iter(rows)
     for block in blocks:
-        sentences, digest = Sentences(block, reading), hashlib.sha256()
+        sentences, digest = Sentences(block), hashlib.sha256()
         skipped = block.first - 1 - before
         for data, row in islice(found, skipped, skipped + block.rows):
             digest.update(data)
-            sentences.take(row)
+            sentences.take(row, rows)
         before = block.first - 1 + block.rows
         if digest.hexdigest() != block.sha256:
             raise UserError(
@@ -177,108 +168,106 @@ def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> It
         yield sentences
 
 
-def _rows(file: TextFile, reading: Reading) -> Iterator[tuple[bytes, Row]]:
-    """Yield the rows of a file, each behind what of it goes into the digest of its block."""
-    what, (system, path) = kind(file.name), store(file.location)
-    with explained(file.name):
-        if what == "parquet":
-            with system.open_input_file(path) as raw:
-                yield from map(_signed, _of_parquet(file.name, raw, reading))
-            return
-        source = system.open_input_stream(path, compression=packing(file.name))
-        with source as raw, io.BufferedReader(raw, CHUNK) as stream:
-            if what == "csv":
-                yield from map(_signed, _of_csv(file.name, stream, reading))
-            else:
-                yield from _lines(stream, reading.max_chars)
+class _Rows:
+    """The rows of a file, each behind what of it goes into the digest of its block."""
+
+    def __init__(self, file: TextFile, reading: Reading):
+        self.name, self.location, self.reading, self.kind = file.name, file.location, reading, kind(file.name)
+
+    def __iter__(self) -> Iterator[tuple[bytes, Row]]:
+        system, path = store(self.location)
+        with explained(self.name):
+            if self.kind == "parquet":
+                with system.open_input_file(path) as raw:
+                    yield from map(_signed, self._of_parquet(raw))
+                return
+            source = system.open_input_stream(path, compression=packing(self.name))
+            with source as raw, io.BufferedReader(raw, CHUNK) as stream:
+                if stream.peek(3).startswith(codecs.BOM_UTF8):
+                    stream.read(3)
+                yield from map(_signed, self._of_csv(stream)) if self.kind == "csv" else self._lines(stream)
+
+    def _lines(self, stream: BinaryIO) -> Iterator[tuple[bytes, bytes | None]]:
+        """Yield lines twice as they are; of one that is too long to be looked at its digest and None."""
+        limit = 4 * self.reading.max_chars + OVERHEAD
+        while line := stream.readline(limit):
+            if line.endswith(b"\n") or len(line) < limit:
+                yield line, line
+                continue
+            digest = hashlib.sha256(line)
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(PIECE)
+                digest.update(line)
+            yield digest.digest(), None
+
+    def _of_csv(self, stream: BinaryIO) -> Iterator[Record]:
+        advice = "; is a quote missing? If not, expected a larger max_chars (--max-chars)"
+        most, errors = max(FIELD, self.reading.max_chars + 1), "surrogateescape" if self.reading.skip else "strict"
+        lines = (self.decoded(line, number, errors) for number, line in enumerate(stream, 1))
+        names, rows = table_rows(lines, self.name, most=most, strict=False, advice=advice)
+        self._check_column(names)
+        yield from ((row.get(self.reading.id), row[self.reading.text] or "") for _, row in rows)
+
+    def _of_parquet(self, raw: Any) -> Iterator[Record]:
+        import pyarrow.parquet as parquet
+
+        with parquet.ParquetFile(raw) as table:
+            names = table.schema_arrow.names
+            self._check_column(names)
+            wanted = [column for column in dict.fromkeys((self.reading.text, self.reading.id)) if column in names]
+            for row in parquet_rows(table, wanted):
+                yield _string(row.get(self.reading.id)), _string(row[self.reading.text])
+
+    def _check_column(self, names: Sequence[str]) -> None:
+        if self.reading.text not in names:
+            there = ", ".join(names) or "none"
+            advice = "name it with text_column (--text-column)"
+            raise UserError(f"{self.name}: has no column {self.reading.text!r}; it has {there}: {advice}")
+
+    def decoded(self, line: bytes, number: int, errors: str = "strict") -> str:
+        """Return the text of a line.
+
+        Raises:
+            UserError: it is not UTF-8.
+        """
+        try:
+            return line.decode("utf-8", errors)
+        except UnicodeDecodeError as error:
+            advice = "convert the file, or leave broken lines out with on_error: skip (--skip-broken)"
+            raise UserError(f"{self.name} line {number}: not UTF-8 text; {advice}") from error
+
+    def content(self, row: bytes | Record, number: int) -> Record:
+        """Return id and text of a row.
+
+        Raises:
+            UserError: it is broken.
+        """
+        if isinstance(row, bytes):
+            line = self.decoded(row, number).rstrip("\r\n")
+            if self.kind == "text" or not line.strip():
+                return None, line
+            with json_explained(self.name, number):
+                value = json.loads(line)
+            row = self._record(value, number)
+            if "\\u" not in line:
+                return row
+        if half_character(row[1] or ""):
+            reason = "the text has half a surrogate pair, which is no character"
+            raise UserError(f"{self.name} line {number}: {reason}")
+        return row
+
+    def _record(self, value: Any, number: int) -> Record:
+        text = self.reading.text
+        if isinstance(value, dict) and isinstance(value.get(text), str):
+            return _string(value.get(self.reading.id)), value[text]
+        there = ", ".join(map(str, value)) if isinstance(value, dict) and text not in value else ""
+        named = there and f"; it has {there[:200]}: name it with text_column (--text-column)"
+        raise UserError(f"{self.name} line {number}: expected an object with the string '{text}'{named}")
 
 
 def _signed(record: Record) -> tuple[bytes, Record]:
     return f"{record[0]!r}\0{record[1]!r}\n".encode("utf-8", "surrogatepass"), record
 
 
-def _lines(stream: BinaryIO, max_chars: int) -> Iterator[tuple[bytes, bytes | None]]:
-    """Yield lines twice as they are; of one that is too long to be looked at its digest and None."""
-    limit = 4 * max_chars + OVERHEAD
-    while line := stream.readline(limit):
-        if line.endswith(b"\n") or len(line) < limit:
-            yield line, line
-            continue
-        digest = hashlib.sha256(line)
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(PIECE)
-            digest.update(line)
-        yield digest.digest(), None
-
-
-def _content(row: bytes | Record, of: str | None, number: int, reading: Reading) -> Record:
-    """Return id and text of a row of a file of some kind.
-
-    Raises:
-        ValueError: what is wrong with it.
-    """
-    if not isinstance(row, bytes):
-        _check_characters(row[1] or "")
-        return row
-    try:
-        text = _unmarked(row, number).decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"not UTF-8 text (byte {error.start} of the line)") from error
-    if of == "text" or not text.strip():
-        return None, text
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not valid JSON ({error.msg})") from error
-    except RecursionError as error:
-        raise ValueError("not usable JSON (nested too deeply)") from error
-    if not isinstance(value, dict) or not isinstance(value.get(reading.text), str):
-        there = ", ".join(map(str, value)) if isinstance(value, dict) and reading.text not in value else ""
-        named = there and f"; it has {there[:200]}: name it with text_column (--text-column)"
-        raise ValueError(f"expected an object with the string '{reading.text}'{named}")
-    if "\\u" in text:
-        _check_characters(value[reading.text])
-    return (None if value.get(reading.id) is None else str(value[reading.id])), value[reading.text]
-
-
-def _check_characters(text: str) -> None:
-    if half_character(text):
-        raise ValueError("the text has half a surrogate pair, which is no character")
-
-
-def _unmarked(line: bytes, number: int) -> bytes:
-    return line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-
-
-def _of_parquet(name: str, raw: Any, reading: Reading) -> Iterator[Record]:
-    import pyarrow.parquet as parquet
-
-    with parquet.ParquetFile(raw) as table:
-        names = table.schema_arrow.names
-        _check_column(name, reading.text, names)
-        wanted = [column for column in dict.fromkeys((reading.text, reading.id)) if column in names]
-        for row in parquet_rows(table, wanted):
-            text, id_ = row[reading.text], row.get(reading.id)
-            yield (None if id_ is None else str(id_)), (None if text is None else str(text))
-
-
-def _of_csv(name: str, stream: BinaryIO, reading: Reading) -> Iterator[Record]:
-    advice = "; is a quote missing? If not, expected a larger max_chars (--max-chars)"
-    most = max(FIELD, reading.max_chars + 1)
-    names, rows = table_rows(_decoded(name, stream, reading.skip), name, most=most, strict=False, advice=advice)
-    _check_column(name, reading.text, names)
-    yield from ((row.get(reading.id), row[reading.text] or "") for _, row in rows)
-
-
-def _decoded(name: str, stream: BinaryIO, skip: bool) -> Iterator[str]:
-    for number, line in enumerate(stream, 1):
-        try:
-            yield _unmarked(line, number).decode("utf-8", "surrogateescape" if skip else "strict")
-        except UnicodeDecodeError as error:
-            raise _not_utf8(name, number) from error
-
-
-def _check_column(name: str, column: str, names: Sequence[str]) -> None:
-    if column not in names:
-        there = ", ".join(names) or "none"
-        raise UserError(f"{name}: has no column {column!r}; it has {there}: name it with text_column (--text-column)")
+def _string(value: Any) -> str | None:
+    return None if value is None else str(value)
