@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,7 +189,7 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
     """
     if old is None or old == new or not target.names():
         return
-    before, now = dict(_flat(old)), dict(_flat(new))
+    before, now = _flat(old), _flat(new)
     differing = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     said = ", ".join(f"{key} {_short(before.get(key))} (now {_short(now.get(key))})" for key in differing)
     raise UserError(
@@ -198,12 +198,9 @@ def check_settings(target: Target, old: Mapping[str, Any] | None, new: Mapping[s
     )
 
 
-def _flat(settings: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{above}{key} ")
-        else:
-            yield f"{above}{key}", value
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    reading = {f"reading {key}": value for key, value in settings.get("reading", {}).items()}
+    return {**settings, **reading, "reading": None}
 
 
 def _short(value: Any) -> str:

@@ -3,11 +3,12 @@
 A row is one value, so that no engine divides or joins blocks.
 """
 
+import functools
 import logging
 import pickle
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ import pyarrow as pa
 from tripleaudit.collection.finished import ROW, Target, block_name, write_block
 from tripleaudit.collection.reading import Line, Reading, read_blocks
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import load_sentences
+from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.machine import memory
 from tripleaudit.machine.clock import Clock
@@ -27,7 +30,7 @@ TOKENS = ("input_ids", "starts", "ends", "word_ids", "markers")  # of an alignme
 COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 
-@dataclass(frozen=True)
+@dataclass
 class System:
     """A system that extracts instead of a trained extractor, as an entry under ``systems`` of a study.
 
@@ -38,6 +41,7 @@ class System:
         job: what decides no answer: threads, budgets, endpoints.
         train: stored sentences whose relations it is given, and which a language model is shown; empty for none.
         files: that its answers depend on.
+        money: that the last answers cost.
     """
 
     name: str
@@ -46,6 +50,36 @@ class System:
     job: dict[str, Any]
     train: str = ""
     files: tuple[str, ...] = ()
+    money: float = field(default=0.0, init=False)
+    aligner = None  # it reads texts
+
+    @functools.cached_property
+    def examples(self) -> list[Sentence]:
+        """The training sentences."""
+        return load_sentences(self.train) if self.train else []
+
+    def extract(self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object) -> list[Sentence]:
+        """Return sentences with the triples that the system says of them; equal texts are queried about once.
+
+        Raises:
+            UserError: the system does not answer all of them.
+        """
+        from tripleaudit.systems.queries import Query, query_system
+        from tripleaudit.systems.test_set import named_relations
+
+        self.money = 0.0
+        query = Query(
+            self.name,
+            self.settings,
+            [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],
+            named_relations(self.examples, self.job),
+            self.examples,
+            {**self.job, "files": list(self.files)},
+        )
+        answered = query_system(SYSTEM_KINDS.need(self.kind), query)
+        self.money = float(answered.facts.get("money") or 0.0)
+        found = {each.text: tuple(each.triples) for each in answered.sentences}
+        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -145,7 +179,7 @@ class Extract:
         where = device(models.gpu)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
-        extractor = SystemQueries(models.system) if models.system else load_extractor(models.extractor).to(where)
+        extractor = models.system or load_extractor(models.extractor).to(where)
         self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
         self.start = time.perf_counter() - began
 
@@ -168,46 +202,6 @@ class Extract:
             self.start = 0.0  # once, however many blocks follow
             facts["peak_mb"] = memory.peak_mb(shared=False)
             yield packed(facts, found)
-
-
-class SystemQueries:
-    """A system of a study, in the form of an extractor that reads texts.
-
-    Attributes:
-        money: that the last answers cost.
-    """
-
-    aligner = None
-
-    def __init__(self, system: System):
-        from tripleaudit.corpora.store import load_sentences
-
-        self.system, self.money = system, 0.0
-        self.train = load_sentences(system.train) if system.train else []
-
-    def extract(self, texts: Sequence[str], batch_size: int, ids: Sequence[str], known: object) -> list[Sentence]:
-        """Return sentences with the triples that the system says of them; equal texts are queried about once.
-
-        Raises:
-            UserError: the system does not answer all of them.
-        """
-        from tripleaudit.descriptors import SYSTEM_KINDS
-        from tripleaudit.systems.queries import Query, query_system
-        from tripleaudit.systems.test_set import named_relations
-
-        system, self.money = self.system, 0.0
-        query = Query(
-            system.name,
-            system.settings,
-            [Sentence(str(number), text) for number, text in enumerate(dict.fromkeys(texts))],
-            named_relations(self.train, system.job),
-            self.train,
-            {**system.job, "files": list(system.files)},
-        )
-        answered = query_system(SYSTEM_KINDS.need(system.kind), query)
-        self.money = float(answered.facts.get("money") or 0.0)
-        found = {each.text: tuple(each.triples) for each in answered.sentences}
-        return [Sentence(id_, text, found[text]) for id_, text in zip(ids, texts, strict=True)]
 
 
 def predictions(source: str, lines: Sequence[Line], extracted: Sequence[Any]) -> pa.Table:
