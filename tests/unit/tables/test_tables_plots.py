@@ -9,10 +9,11 @@ from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
-from tripleaudit.tables.inputs import RunKey, TableInputs
+from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import (
     cardinality_drop,
+    lost_in_the_middle,
     plots,
     time_memory,
     training_curves,
@@ -106,7 +107,7 @@ def test_all_plots_are_known() -> None:
     assert set(OWN) <= set(plots())
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", plots())
 def test_nothing_measured_says_so(name: str, tmp_path: Path) -> None:
     write_plot(name, TableInputs(), tmp_path / "p.svg")
     assert "not measured" in text_of(tmp_path / "p.svg")
@@ -229,6 +230,16 @@ def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
     assert {"CasRel†", "PRGC", "PRGC+EN", "CasRel+EN"} <= named and "CasRel" not in named
     late.files = {"curves": results.curves}
     assert "ZCC binary†, AP" in json.dumps(zcc_curves.draw(late), ensure_ascii=False)
+
+
+def test_documents_in_few_parts_and_in_many_share_their_positions() -> None:
+    run = keys_of({"study": "s", "corpus": "c", "protocol": "parts", "extractor": "m"})
+    scores = [Score(run, str(part), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3), 1)]
+    (panel,) = lost_in_the_middle.draw(TableInputs(scores=ScoreIndex(scores)))["concat"]
+    mine, paper = ([row for row in rows_of(panel) if (row["series"] == "m") is own] for own in (True, False))
+    assert [(row["position"], row["value"]) for row in mine] == [(0.1667, 0.1), (0.5, 0.8), (0.8333, 0.3)]
+    assert [row["part"] for row in mine] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert (len(paper), paper[0]["position"], paper[-1]["position"]) == (15, 0.0333, 0.9667)
 
 
 def test_unknown_plot(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ async def send(sender: "Sender", transport: Transport, requests: Mapping[str, Re
         if not paths:
             if sender.ledger:  # waits for other jobs' reservations, or says that the money is spent
                 await sender._reserve(sender.ledger, missing[0], _amount(sender, requests[missing[0]]), recorded=True)
-            with FileLock(folder / ".lock", thread_local=False):
+            with FileLock(folder / ".lock"):
                 paths = _with(missing, folder, sender.endpoint)
                 paths = paths or [_record(sender, folder, {key: requests[key] for key in missing})]
         for path in paths:

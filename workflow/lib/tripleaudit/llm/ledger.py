@@ -46,7 +46,7 @@ class Ledger:
         self._open: dict[str, tuple[float, str, bool]] = {}  # key -> (amount, owner, recorded)
         self._owner = uuid.uuid4().hex[:12]
         self._alive: FileLock | None = None
-        self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"), thread_local=False)
+        self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"))
 
     def waiting(self) -> bool:
         """Whether a process that still lives has reservations, so that waiting may help."""

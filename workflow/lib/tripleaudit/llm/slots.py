@@ -72,7 +72,7 @@ class Slots:
         if not any(self._rates) or self._folder is None:
             return
         path = self._folder / "pace.json"
-        with FileLock(self._folder / "pace.lock", thread_local=False):
+        with FileLock(self._folder / "pace.lock"):
             now = time.time()
             try:
                 written, *next_at = json.loads(path.read_text())
