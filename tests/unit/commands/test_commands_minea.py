@@ -7,8 +7,10 @@ import pytest
 from support.fake_endpoint import FakeEndpoint, status
 from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.cli import main
+from tripleaudit.commands.minea import as_object
 from tripleaudit.fields import write_rows
 from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.scoring.scores import Score, keys_of
 
 
 @pytest.fixture
@@ -42,6 +44,38 @@ def test_estimate_first_then_yes(document, tmp_path, told, capsys):
         assert "MINEA: share of infused needles" in capsys.readouterr().out
     assert (tmp_path / "out" / "tables" / "minea.html").exists()
     assert main(["minea", *common, "--yes"]) == 0  # and no endpoint is needed
+
+
+def test_scores_become_one_object_by_hand():
+    """Of needles that no text holds the rate over all types alone."""
+    values = [
+        ("needles", "all", "", "minea", 0.5),
+        ("needles", "all", "", "displaced", 2),
+        ("needles", "all", "n", "rate", 0.4),
+        ("needles", "group:1", "", "minea", 0.6),
+        ("needles", "Person", "", "needles", 7),
+        ("needles-untouched", "all", "", "minea", 0.1),
+        ("needles-untouched", "all", "", "needles", 9),
+        ("needles-untouched", "Person", "", "minea", 0.2),
+        ("parts", "10", "", "redundancy", 0.8),
+        ("parts", "2", "", "redundancy", 0.7),
+        ("parts", "all", "", "restarted", 1),
+    ]
+    scores = [
+        Score(keys_of({"study": "s", "corpus": "c", "protocol": protocol, "extractor": "m"}), *row)
+        for protocol, *row in values
+    ]
+    report = {"statuses": {}, "incomplete": [], "prompt_tokens": 1, "completion_tokens": 2, "cost": 0.3}
+    assert as_object(scores, {"needles": "made"}, report) == {
+        "minea": {"minea": 0.5, "low": None, "high": None, "displaced": 2, "criteria": {"n": 0.4}},
+        "groups": {"1": {"minea": 0.6, "low": None, "high": None}},
+        "types": {"Person": {"needles": 7}},
+        "false_positives": 0.1,
+        "iterations": [],
+        "parts": [{"redundancy": 0.7}, {"redundancy": 0.8}],
+        "needles": "made",
+        **report,
+    }
 
 
 def test_several_samples_have_a_mean_and_a_deviation(document, tmp_path, told, refused):

@@ -115,9 +115,10 @@ def test_what_cannot_be_read_is_one_sentence_after_one_request(tmp_path, monkeyp
     assert asked.sent == 1
 
 
-TRIED = {
+TRIED = {  # body -> words of the sentence
     "a provider that died": (body("", "error"), "the model's provider failed (no reason given)"),
     "an error in a good body": ({"error": {"message": "upstream", "code": 502}}, "status 502: upstream"),
+    "no answer": ({"choices": []}, "malformed answer (nothing in it)"),
     "a page": ("<html>log in</html>", "malformed answer (application/json: <html>log in</html>)"),
 }
 
@@ -128,6 +129,7 @@ def test_what_may_pass_is_tried_again_and_not_taken_for_an_answer(tmp_path, monk
     sent = sent if isinstance(sent, str) else json.dumps(sent)
     asked = Asked(tmp_path / "ever", monkeypatch, malformed(sent))
     assert words in asked.error and asked.spent == 0
+    assert bool(asked.lost) == (case != "an error in a good body")  # of which alone no service sends a bill
     asked = Asked(tmp_path / "once", monkeypatch, lambda number, _: malformed(sent) if number == 0 else None)
     assert asked.text == "fine" and (asked.sent, asked.again) == (3, 0)
 
