@@ -106,6 +106,13 @@ def test_needles_are_counted_as_they_are_sent(study, estimated, tmp_path):
         extraction, asked = jobs["needles", "e (extraction)"], jobs["needles", "e (judge)"]
         assert extraction["to_pay"] >= 3
         assert asked["to_pay"] > 0
+        dear = endpoint(fake.url, prices={name: 10 * price for name, price in PRICES.items()})
+        both = {"cache": "cache", "endpoints": {"e": endpoint(fake.url), "dear": dear}}
+        study(fake.url, generative=both, needles=needles | {"judge": "dear"})
+        assert estimated()[0]["needles", "e (judge)"]["cost"] == pytest.approx(10 * asked["cost"])
+        study(fake.url, needles=needles | {"judge": None})
+        assert set(estimated()[0]) == {("needles", "e (extraction)")}
+        study(fake.url, needles=needles)
         assert fake.count == 0
         plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
         reported = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}}), "--study", "s"]
