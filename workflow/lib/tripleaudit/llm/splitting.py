@@ -208,7 +208,7 @@ def _inside(offset: int, spans: Sequence[Span]) -> bool:
 def _best(levels: Sequence[Sequence[int]], low: int, high: int) -> int | None:
     for level in levels:
         index = bisect.bisect_right(level, high) - 1
-        if index >= 0 and level[index] >= max(low, 1):
+        if index >= 0 and level[index] >= low:
             return level[index]
     index = bisect.bisect_right(levels[-1], high) - 1
     return levels[-1][index] if index >= 0 else None
