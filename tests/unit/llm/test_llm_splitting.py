@@ -48,6 +48,8 @@ def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere(
         "Eight nine ten.",
     ]
     assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)]
+    assert split("Ab. Cd ef", 8) == [(0, 4), (4, 9)]  # a sentence that ends in the middle of a piece, to the character
+    assert split("aa bbbbbbb", 8) == [(0, 3), (3, 10)]  # a blank before the middle sooner than within a word
     assert split("x" * 25, 10) == [(0, 10), (10, 20), (20, 25)]
     crlf = "One.\r\n\r\nTwo.\r\n"
     assert [crlf[a:b] for a, b in paragraphs(crlf)] == ["One.\r\n\r\n", "Two.\r\n"]
