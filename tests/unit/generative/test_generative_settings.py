@@ -63,8 +63,8 @@ def test_a_good_section_has_no_problems():
         ({"systems": {"a": {"endpoint": "paid", "prompt": "opn"}}}, "did you mean 'open'"),
         ({"datasets": {"d": {"corpus": "nyt"}}, "systems": {}}, "unknown corpus 'nyt'"),
         (
-            {"systems": {"a": {"endpoint": "paid", "samples": 3}}},
-            "systems/a/samples: 3 answers at temperature 0 are one",
+            {"systems": {"a": {"endpoint": "paid", "samples": 2}}},
+            "systems/a/samples: 2 answers at temperature 0 are one",
         ),
         (
             {

@@ -55,6 +55,8 @@ def test_parse_failures_have_columns_where_there_are_answers(inputs):
     assert any("Default rules" in note for note in table.notes)
     without = build_table("gre-sentence", inputs(rows("own", "sentence", "open", "smollm", ntri=1)))
     assert "Fail." not in [column.label for column in without.columns]
+    assert [any("Ref.: share" in note for note in each.notes) for each in (table, without)] == [True, False]
+    assert not any("Cohen" in note for note in table.notes)
 
 
 def test_trained_extractors_come_last_and_are_averaged_over_seeds(inputs):
@@ -111,12 +113,14 @@ def test_hard_matching_shows_both_counting_rules(inputs, mode):
     assert (own.shown, own.reported) == ("25.0", None)
     assert table.cell("Ground truth", "F1", column_group="As published").value is None
     assert table.cell("Ground truth", "#tri").reported == "1.4"
+    assert not any("older gold file" in note for note in table.notes)
 
 
 def test_data_sets_of_the_paper_come_first_under_hard_matching(inputs):
     parts = [rows(corpus, "bag", "open", "gpt-4", f1=0.1) for corpus in ("wiki80", "nyt10m", "mine", "cdr")]
     table = build_table("gre-hard-matching", inputs(*parts))
     assert [row.group for row in table.rows] == ["CDR", "NYT10m", "Wiki80", "mine"]
+    assert any("older gold file" in note for note in table.notes)
 
 
 def test_systems_stand_before_trained_extractors_with_notes_on_those_that_failed(inputs, tmp_path):
