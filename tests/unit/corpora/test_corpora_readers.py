@@ -1,116 +1,36 @@
-"""Every format from small files, and one clear sentence for each kind of broken input."""
+"""Every format from small files: what the samples of docs/formats.md do not show, and a sentence for what is broken."""
 
 import gzip
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.reading import lines, located, strings, write
 from tripleaudit.corpora.readers import detect_format, read_corpus
+from tripleaudit.corpora.readers.form import form
+from tripleaudit.corpora.readers.records import parse_columns
 from tripleaudit.corpora.store import save_sentences
+from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
+from tripleaudit.registries import use_plugins
 
-
-@pytest.fixture
-def write(tmp_path):
-    def write(name, content):
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
-        return path
-
-    return write
-
-
-def located(sentence):
-    """Triples as (subject start, subject, relation, object start, object)."""
-    return [(t.subject.start, t.subject.text, t.relation, t.object.start, t.object.text) for t in sentence.triples]
-
-
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
 ROME = {"text": "Rome , Italy , and Rome , Georgia", "triple_list": [["Rome", "in", "Italy"], ["Rome", "in", "Italy"]]}
-
-
-def test_triple_list(write):
-    path = write("a.json", [ROME, {"text": " Nothing ", "triple_list": []}])
-    corpus = read_corpus(path)
-    first, second = corpus.sentences
-    assert located(first) == [(0, "Rome", "in", 7, "Italy")]
-    assert second == Sentence("1", " Nothing ", ())
-    report = corpus.report
-    assert (report.format, report.sentences, report.triples_raw, report.triples) == ("triple-list", 2, 2, 1)
-    assert (report.duplicates, report.zero_triple_sentences, report.relations) == (1, 1, 1)
-    assert report.found == {"given": 0, "word": 2, "token": 0, "substring": 0, "missing": 0}
-
-
-def test_triple_list_in_json_lines_and_compressed(write, tmp_path):
-    lines = "\n".join([json.dumps(ROME), "", json.dumps(ROME)]) + "\n"
-    expected = read_corpus(write("a.json", [ROME, ROME])).sentences
-    assert read_corpus(write("a.jsonl", lines)).sentences == expected
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
-    assert read_corpus(tmp_path / "a.jsonl.gz").sentences == expected
-
-
-def test_every_occurrence_pairs_all_positions_and_stays_one_triple(write):
-    corpus = read_corpus(write("a.json", [ROME]), occurrence="all")
-    assert located(corpus.sentences[0]) == [(0, "Rome", "in", 7, "Italy"), (19, "Rome", "in", 7, "Italy")]
-    assert (corpus.report.triples, corpus.report.spans, corpus.report.duplicates) == (1, 2, 1)
-
-
-def test_an_entity_that_is_not_in_the_text_is_kept_without_a_position(write):
-    item = {"text": "He flew to Cancun .", "triple_list": [["Cancún", "in", "Mexico"]]}
-    corpus = read_corpus(write("a.json", [item]))
-    assert corpus.sentences[0].triples == (Triple(Span(None, None, "Cancún"), "in", Span(None, None, "Mexico")),)
-    assert (corpus.report.triples_not_in_text, corpus.report.spans) == (1, 0)
-
-
-def test_leading_blanks_do_not_shift_offsets(write):
-    corpus = read_corpus(write("a.json", [{"text": " in Rome ", "triple_list": [["Rome", "r", "in"]]}]))
-    assert located(corpus.sentences[0]) == [(4, "Rome", "r", 1, "in")]
-
-
 SPANS = {
-    "text": "Rome and Rome in Italy",
-    "id": "test_0",
-    "triple_list": [["Rome", "in", "Italy"]],
+    "text": "Rome and Rome in Italy", "id": "test_0", "triple_list": [["Rome", "in", "Italy"]],
     "relation_list": [
-        {
-            "subject": "Rome",
-            "object": "Italy",
-            "subj_char_span": [s, s + 4],
-            "obj_char_span": [17, 22],
-            "predicate": "in",
-        }
+        {"subject": "Rome", "object": "Italy", "subj_char_span": [s, s + 4], "obj_char_span": [17, 22],
+         "predicate": "in"}
         for s in (0, 9)
     ],
-}
-
-
-@pytest.mark.parametrize(("occurrence", "starts"), [("first", [0]), ("all", [0, 9]), ("given", [0, 9])])
-def test_triple_list_with_spans(write, occurrence, starts):
-    corpus = read_corpus(write("a.json", [SPANS]), occurrence=occurrence)
-    assert [triple.subject.start for triple in corpus.sentences[0].triples] == starts
-    assert corpus.sentences[0].id == "test_0"
-    assert (corpus.report.triples_raw, corpus.report.triples) == (1, 1)
-    assert corpus.report.notes == {"relation_list": 2}
-
-
+}  # fmt: skip
 TOKENS = {
-    "tokens": ["John", "Wilkes", "Booth", "shot", "Lincoln"],
+    "tokens": ["John", "Wilkes", "Booth", "shot", "Lincoln"], "orig_id": 5178,
     "entities": [{"type": "Peop", "start": 0, "end": 3}, {"type": "Peop", "start": 4, "end": 5}],
     "relations": [{"type": "Kill", "head": 0, "tail": 1}],
-    "orig_id": 5178,
-}
-
-
-def test_entity_relation(write):
-    zero = {"tokens": ["Rome", "fell"], "entities": [{"type": "Loc", "start": 0, "end": 1}] * 2, "relations": []}
-    corpus = read_corpus(write("a.json", [TOKENS, zero]))
-    assert corpus.sentences[0].id == "5178"
-    assert located(corpus.sentences[0]) == [(0, "John Wilkes Booth", "Kill", 23, "Lincoln")]
-    (triple,) = corpus.sentences[0].triples
-    assert [triple.subject.type, triple.object.type] == [entity["type"] for entity in TOKENS["entities"]]
-    assert corpus.report.zero_triple_sentences == 1
-
-
+}  # fmt: skip
 CONLL = """\
 7\tPeop\t0\tO\tNNP/NNP\tTuvia/Tzafir\tO\tO\tO
 7\tO\t1\tO\t,\tCOMMA\tO\tO\tO
@@ -126,18 +46,6 @@ CONLL = """\
 
 10\tO\t0\tO\tDT\tEnd\tO\tO\tO
 """
-
-
-def test_conll04(write):
-    corpus = read_corpus(write("corp.tsv", CONLL))
-    assert [sentence.text for sentence in corpus.sentences] == ["Tuvia Tzafir , Tel -LRB-Aviv / )", "The UN", "End"]
-    assert [sentence.id for sentence in corpus.sentences] == ["7", "9", "10"]
-    assert located(corpus.sentences[0]) == [(0, "Tuvia Tzafir", "Live_In", 15, "Tel -LRB-Aviv")]
-    (triple,) = corpus.sentences[0].triples
-    assert (triple.subject.type, triple.object.type) == ("Peop", "Loc")
-    assert corpus.report.zero_triple_sentences == 2
-
-
 NYT = {
     "sentText": "Tim Pawlenty of Minnesota .\r\n",
     "relationMentions": [
@@ -146,129 +54,224 @@ NYT = {
     ],
     "entityMentions": [{"text": "Tim Pawlenty"}, {"text": "Minnesota"}],
 }
-
-
-def test_nyt_raw(write):
-    corpus = read_corpus(write("a.json", json.dumps(NYT) + "\n"))
-    assert corpus.sentences[0].text == "Tim Pawlenty of Minnesota ."
-    assert located(corpus.sentences[0]) == [(0, "Tim Pawlenty", "/people/person/place_lived", 16, "Minnesota")]
-    assert corpus.report.notes == {"pairs_without_relation": 1}
-
-
-def sent_tup(write, sent, tup, pointer=None):
-    path = write("x.sent", sent)
-    write("x.tup", tup)
-    if pointer is not None:
-        write("x.pointer", pointer)
-    return path
-
-
-def test_sent_tup_with_pointers(write):
-    path = sent_tup(
-        write,
-        "Rome and Rome ; Italy | x\nNothing here\nA  B\n",
-        "Rome ; Italy ; in | Rome ; x ; r\n\nA ; B ; r\n",
-        "2 2 4 4 in | 0 0 6 6 r\n\n0 0 1 1 r\n",
-    )
-    corpus = read_corpus(path, occurrence="given")
-    assert located(corpus.sentences[0]) == [(9, "Rome", "in", 16, "Italy"), (0, "Rome", "r", 24, "x")]
-    assert located(corpus.sentences[2]) == [(0, "A", "r", 3, "B")]
-    assert corpus.sentences[1].triples == ()
-    assert corpus.report.notes == {}
-    assert corpus.report.found["given"] == 6
-    assert read_corpus(path.with_suffix(".pointer")).sentences == corpus.sentences
-    assert read_corpus(path.with_suffix("")).sentences == corpus.sentences
-
-
-def test_sent_tup_strings_win_over_pointers_that_disagree(write):
-    path = sent_tup(write, "In Rome , Italy\n", "Rome ; Italy ; in\n", "0 0 3 3 in\n")
-    corpus = read_corpus(path)
-    assert located(corpus.sentences[0]) == [(3, "Rome", "in", 10, "Italy")]
-    assert corpus.report.notes == {"pointer_mismatches": 1}
-
-
-def test_sent_tup_without_pointers(write):
-    path = sent_tup(write, "Rome and Rome , Italy\n", "Rome ; Italy ; in\n")
-    assert len(read_corpus(path, occurrence="all").sentences[0].triples) == 2
-
-
-GENRES = {
+POINTED = {
+    "x.sent": "Rome and Rome ; Italy | x\nNothing here\nA  B\n",
+    "x.tup": "Rome ; Italy ; in | Rome ; x ; r\n\nA ; B ; r\n",
+    "x.pointer": "2 2 4 4 in | 0 0 6 6 r\n\n0 0 1 1 r\n",
+}
+LIVES = {
     f"A{n} lives in B{n} with C{n} .": [[f"A{n}", f"B{n}", "place"], [f"A{n}", f"C{n}", "spouse"]] for n in range(5)
 }
+LIVED = [[(0, f"A{n}", "place", 12, f"B{n}"), (0, f"A{n}", "spouse", 20, f"C{n}")] for n in range(5)]
+RASH = "10|Intravenous x-induced rash.|rash|43|54|x|22|34\n10|Intravenous x-induced rash.|rash|1|2|x|3|4\n"
+KBP = (
+    '7\t" The <e1> MS ANG </e1> of <e2>Mississippi</e2> . "\norg:place(e2,e1)\n\n\n'
+    '8\t"The <e1>cat</e1> and <e2>dog</e2>."\nno_relation\nComment: none\n\n'
+)
+DOCUMENT = {
+    "title": "Ada",
+    "sents": [["Ada", "leads", "Harrow", "."], ["Harrow", "is", "in", "Oslo", "."]],
+    "vertexSet": [
+        [{"name": "Ada", "sent_id": 0, "pos": [0, 1], "type": "PER"}],
+        [{"name": "Harrow", "sent_id": part, "pos": pos, "type": "ORG"} for part, pos in ((1, [0, 1]), (0, [2, 3]))],
+        [{"name": "Oslo", "sent_id": 1, "pos": [3, 4], "type": "LOC"}],
+    ],
+    "labels": [{"h": 0, "t": 1, "r": "P1", "evidence": [0]}, {"h": 0, "t": 2, "r": "P2", "evidence": [0, 1]}],
+}
+DYGIE = {
+    "doc_key": "d",
+    "sentences": [["A", "B"], ["C", "D", "E"]],
+    "ner": [[], []],
+    "relations": [[], [[2, 3, 4, 4, "r"]]],
+}
+TACRED = {
+    "id": "x", "relation": "r", "token": ["A", "B", "C"], "subj_start": 0, "subj_end": 1, "obj_start": 2, "obj_end": 2
+}  # fmt: skip
+REBEL = {"id": "1", "context": "A B C", "triplets": "<triplet> A <subj> B <obj> r <subj> C <obj> q"}
+ANN = "T1\tP 0 3\tAda\nT2\tF 10 16\tDe fta\nT3\tL 22 26\tOslo\nR1\tleads Arg1:T1 Arg2:T2\nR2\tin Arg1:T2 Arg2:T3\n"
+BRAT = {"a.ann": ANN, "a.txt": "Ada leads De fta .\nIn Oslo .\n"}
+PAIR_TEXT, BORN = "Ann was born in Bonn , not in Rome .", "/people/person/place_of_birth"
+PAIRS = [("Ann", "Bonn", BORN, PAIR_TEXT), ("Ann", "Rome", "NA", PAIR_TEXT), ("Ann", "Rome", "NA", "Ann saw Rome .")]
+BORN_ONCE = [[(0, "Ann", BORN, 16, "Bonn")], []], {
+    "format": "pairs", "zero_triple_sentences": 1, "texts": [PAIR_TEXT, "Ann saw Rome ."],
+    "notes": {"pairs_without_relation": 2},
+}  # fmt: skip
+REGION = [{"id": i, "value": {"start": s, "end": e, "labels": ["P"]}} for i, s, e in (("a", 0, 3), ("b", 10, 15))]
 
 
-def test_genres_recognises_the_order_of_triples(write):
-    corpus = read_corpus(write("a.json", GENRES))
-    assert corpus.report.format == "genres"
-    assert corpus.report.relation_counts == {"place": 5, "spouse": 5}
-    processed = {text: [[s, r, o] for s, o, r in rows] for text, rows in GENRES.items()}
-    again = read_corpus(write("b.json", processed))
-    assert again.report.format == "genres-processed"
-    assert again.sentences == corpus.sentences
+def task(*links, **more):
+    return [{"id": 1, "data": {"text": "Ada leads Delta"}, "annotations": [{"result": [*REGION, *links]} | more]}]
 
 
-def test_genres_cdr_has_ids_and_its_label_last(write):
-    corpus = read_corpus(write("a.json", {"Text": [["D006220", "D002375", "NON-CROSS", "1:CID:2"]]}))
-    assert corpus.report.relation_counts == {"1:CID:2": 1}
-    assert corpus.report.triples_not_in_text == 1
+LINK = {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}
+RIGHT, LEFT = (0, "Ada", "leads", 10, "Delta"), (10, "Delta", "leads", 0, "Ada")
+# name -> files, options, the triples of each sentence, and some of the report with ids, texts and types of entities
+SAMPLES = {
+    "triple-list": (
+        {"a.json": [ROME, {"text": " Nothing ", "triple_list": []}]}, {}, [[(0, "Rome", "in", 7, "Italy")], []],
+        {"sentences": 2, "triples_raw": 2, "triples": 1, "duplicates": 1, "zero_triple_sentences": 1, "relations": 1,
+         "ids": ["0", "1"], "texts": [ROME["text"], " Nothing "], "format": "triple-list",
+         "found": {"given": 0, "word": 2, "token": 0, "substring": 0, "missing": 0}},
+    ),
+    "JSON lines, compressed": (
+        {"a.jsonl.gz": gzip.compress((lines(ROME) + "\n" + lines(ROME)).encode())}, {},
+        [[(0, "Rome", "in", 7, "Italy")]] * 2, {},
+    ),
+    "every occurrence pairs all positions and stays one triple": (
+        {"a.json": [ROME]}, {"occurrence": "all"}, [[(0, "Rome", "in", 7, "Italy"), (19, "Rome", "in", 7, "Italy")]],
+        {"triples": 1, "spans": 2, "duplicates": 1},
+    ),
+    "an entity that is not in the text keeps its string": (
+        {"a.json": [{"text": "He flew to Cancun .", "triple_list": [["Cancún", "in", "Mexico"]]}]}, {},
+        [[(None, "Cancún", "in", None, "Mexico")]], {"triples_not_in_text": 1, "spans": 0},
+    ),
+    "leading blanks do not shift offsets": (
+        {"a.json": [{"text": " in Rome ", "triple_list": [["Rome", "r", "in"]]}]}, {},
+        [[(4, "Rome", "r", 1, "in")]], {},
+    ),
+    **{f"triple-list-spans, {occurrence}": (
+        {"a.json": [SPANS]}, {"occurrence": occurrence}, [[(start, "Rome", "in", 17, "Italy") for start in starts]],
+        {"ids": ["test_0"], "triples_raw": 1, "triples": 1, "notes": {}},
+    ) for occurrence, starts in (("first", [0]), ("all", [0, 9]), ("given", [0, 9]))},
+    "entity-relation": (
+        {"a.json": [TOKENS, {"tokens": ["Rome", "fell"], "entities": [{"type": "Loc", "start": 0, "end": 1}] * 2,
+                             "relations": []}]},
+        {}, [[(0, "John Wilkes Booth", "Kill", 23, "Lincoln")], []],
+        {"ids": ["5178", "1"], "zero_triple_sentences": 1, "types": [("Peop", "Peop")]},
+    ),
+    "conll04": (
+        {"corp.tsv": CONLL}, {}, [[(0, "Tuvia Tzafir", "Live_In", 15, "Tel -LRB-Aviv")], [], []],
+        {"texts": ["Tuvia Tzafir , Tel -LRB-Aviv / )", "The UN", "End"], "ids": ["7", "9", "10"],
+         "types": [("Peop", "Loc")], "zero_triple_sentences": 2},
+    ),
+    "nyt-raw": (
+        {"a.json": lines(NYT)}, {}, [[(0, "Tim Pawlenty", "/people/person/place_lived", 16, "Minnesota")]],
+        {"texts": ["Tim Pawlenty of Minnesota ."], "notes": {"pairs_without_relation": 1}},
+    ),
+    **{f"sent-tup with pointers, {name}": (
+        {name: POINTED[name], **POINTED}, {"occurrence": "given"},
+        [[(9, "Rome", "in", 16, "Italy"), (0, "Rome", "r", 24, "x")], [], [(0, "A", "r", 3, "B")]], {"notes": {}},
+    ) for name in ("x.sent", "x.pointer")},
+    "sent-tup, strings win over pointers that disagree": (
+        {"x.sent": "In Rome , Italy\n", "x.tup": "Rome ; Italy ; in\n", "x.pointer": "0 0 3 3 in\n"}, {},
+        [[(3, "Rome", "in", 10, "Italy")]], {"notes": {"pointer_mismatches": 1}},
+    ),
+    "sent-tup without pointers": (
+        {"x.sent": "Rome and Rome , Italy\n", "x.tup": "Rome ; Italy ; in\n"}, {"occurrence": "all"},
+        [[(0, "Rome", "in", 16, "Italy"), (9, "Rome", "in", 16, "Italy")]], {},
+    ),
+    "genres": ({"a.json": LIVES}, {}, LIVED, {"format": "genres", "relation_counts": {"place": 5, "spouse": 5}}),
+    "genres-processed by its order": (
+        {"a.json": {text: [[s, r, o] for s, o, r in rows] for text, rows in LIVES.items()}}, {}, LIVED,
+        {"format": "genres-processed", "relation_counts": {"place": 5, "spouse": 5}},
+    ),
+    "genres of CDR has ids, and its label last": (
+        {"a.json": {"Text": [["D006220", "D002375", "NON-CROSS", "1:CID:2"]]}}, {}, None,
+        {"relation_counts": {"1:CID:2": 1}, "triples_not_in_text": 1},
+    ),
+    "genres-processed counts what is no triple": (
+        {"a.json": {"A and B": [["A", "r", "B"], ["A", "since", 1998], ["A", " ", "B"], ["A", "r"]], "Nothing": []}},
+        {"format": "genres-processed"}, [[(0, "A", "r", 6, "B")], []],
+        {"triples_raw": 4, "notes": {"malformed": 3}, "duplicates": 0, "zero_triple_sentences": 1},
+    ),
+    "ade-corpus-v2": (
+        {"DRUG-AE.rel": RASH}, {}, [[(22, "rash", "Adverse-Effect", 12, "x")]],
+        {"sentences": 1, "triples_raw": 2, "duplicates": 1},
+    ),
+    "ade-corpus-v2 without relations": (
+        {"ADE-NEG.txt": "6460590 NEG Clioquinol intoxication.\n"}, {}, [[]], {"texts": ["Clioquinol intoxication."]},
+    ),
+    "semeval": (
+        {"kbp.txt": KBP}, {}, [[(15, "Mississippi", "org:place", 5, "MS ANG")], []],
+        {"texts": [" The MS ANG of Mississippi . ", "The cat and dog."]},
+    ),
+    "docred": (
+        {"a.json": [DOCUMENT, DOCUMENT | {"labels": []}]}, {},
+        [[(0, "Ada", "P1", 10, "Harrow"), (0, "Ada", "P2", 32, "Oslo")], []],
+        {"ids": ["Ada", "Ada#2"], "texts": ["Ada leads Harrow . Harrow is in Oslo ."] * 2, "zero_triple_sentences": 1},
+    ),
+    "docred, every pair of mentions": (
+        {"a.json": [DOCUMENT]}, {"occurrence": "all"},
+        [[(0, "Ada", "P1", 10, "Harrow"), (0, "Ada", "P1", 19, "Harrow"), (0, "Ada", "P2", 32, "Oslo")]],
+        {"triples": 2, "spans": 3, "duplicates": 0},
+    ),
+    "dygie, positions in a document become those of the sentence": (
+        {"a.json": DYGIE}, {}, [[], [(0, "C D", "r", 4, "E")]], {"ids": ["d-0", "d-1"]},
+    ),
+    "tacred, pairs of one sentence are joined": (
+        {"a.json": [TACRED, TACRED | {"relation": "no_relation"}, TACRED | {"relation": "q"}]}, {},
+        [[(0, "A B", "r", 4, "C"), (0, "A B", "q", 4, "C")]], {"ids": ["x"], "notes": {"pairs_without_relation": 1}},
+    ),
+    "rebel, triples may share a subject": ({"a.json": REBEL}, {}, [[(0, "A", "r", 2, "B"), (0, "A", "q", 4, "C")]], {}),
+    "pairs of NYT10": (
+        {"a.txt": lines(*({"text": t, "relation": r, "h": {"id": "m.1", "name": s, "pos": [0, 3]}, "t": {"name": o}}
+                          for s, o, r, t in PAIRS))}, {}, *BORN_ONCE,
+    ),
+    "pairs of OpenNRE's first version": (
+        {"a.json": [{"sentence": t, "relation": r, "head": {"word": s}, "tail": {"word": o}} for s, o, r, t in PAIRS]},
+        {}, *BORN_ONCE,
+    ),
+    "pairs between tabs": (
+        {"a.txt": "".join(f"m.1\tm.2\t{s}\t{o}\t{r}\t{t} ###END###\n" for s, o, r, t in PAIRS)}, {}, *BORN_ONCE,
+    ),
+    "pairs between tabs, joined words are taken apart": (
+        {"a.txt": "m.1\tm.2\tnew_york\tqueens\t/contains\tqueens is in new_york . ###END###\n"}, {},
+        [[(13, "new york", "/contains", 0, "queens")]], {"texts": ["queens is in new york ."]},
+    ),
+    **{f"brat by {name or 'its folder'}": (
+        BRAT, {"path": name}, [[(0, "Ada", "leads", 10, "De fta")], []],
+        {"format": "brat", "notes": {"relations_between_lines": 1}},
+    ) for name in ("a.ann", "a.txt", "")},
+    **{f"label-studio, {direction}": (
+        {"a.json": task(LINK | {"direction": direction})}, {}, [found], {"format": "label-studio"},
+    ) for direction, found in (("right", [RIGHT]), ("left", [LEFT]), ("bi", [RIGHT, LEFT]))},
+}  # fmt: skip
 
 
-def test_genres_processed_counts_what_is_no_triple(write):
-    rows = [["A", "r", "B"], ["A", "since", 1998], ["A", " ", "B"], ["A", "r"]]
-    corpus = read_corpus(write("a.json", {"A and B": rows, "Nothing": []}), "genres-processed")
-    assert located(corpus.sentences[0]) == [(0, "A", "r", 6, "B")]
-    assert (corpus.report.triples_raw, corpus.report.malformed, corpus.report.duplicates) == (4, 3, 0)
-    assert corpus.report.zero_triple_sentences == 1
+@pytest.mark.parametrize("case", SAMPLES)
+def test_a_sample_is_read(tmp_path, case):
+    files, options, triples, facts = SAMPLES[case]
+    path = write(tmp_path, files)
+    corpus = read_corpus(tmp_path / options["path"] if "path" in options else path,
+                         **{name: value for name, value in options.items() if name != "path"})  # fmt: skip
+    assert triples is None or [located(sentence) for sentence in corpus.sentences] == triples
+    found = corpus.report.to_json() | {
+        "ids": [sentence.id for sentence in corpus.sentences],
+        "texts": [sentence.text for sentence in corpus.sentences],
+        "types": [(triple.subject.type, triple.object.type) for each in corpus.sentences for triple in each.triples],
+    }
+    assert {name: found[name] for name in facts} == facts
 
 
-def test_genres_order_that_cannot_be_known(write):
-    with pytest.raises(UserError, match="name format genres .* or genres-processed"):
-        read_corpus(write("a.json", {"Text": [["A", "b", "c"]]}))
+def test_files_are_joined_and_the_three_of_one_corpus_found_by_their_common_name(tmp_path):
+    both = [write(tmp_path, {"a.rel": RASH}), write(tmp_path, {"b.txt": "6460590 NEG Clioquinol intoxication.\n"})]
+    report = read_corpus(both).report
+    assert (report.sentences, report.zero_triple_sentences) == (2, 1)
+    path = write(tmp_path, POINTED)
+    found = read_corpus(path, occurrence="given")
+    assert found.report.found["given"] == 6
+    assert read_corpus(path.with_suffix(""), occurrence="given").sentences == found.sentences
 
 
-def test_jsonl_round_trip(write, tmp_path):
-    sentences = read_corpus(write("a.json", [ROME, {"text": "x", "triple_list": [["y", "r", "x"]]}])).sentences
+def test_sentences_come_back_from_the_own_form(tmp_path):
+    rows = [ROME, {"text": "x", "triple_list": [["y", "r", "x"]]}]
+    sentences = read_corpus(write(tmp_path, {"a.json": rows})).sentences
     save_sentences(tmp_path / "own.jsonl", sentences)
-    corpus = read_corpus(tmp_path / "own.jsonl")
-    assert corpus.sentences == sentences
-    assert read_corpus(tmp_path / "own.jsonl", occurrence="given").sentences == sentences
-    assert corpus.report.format == "jsonl"
-    assert corpus.report.triples_not_in_text == 1
+    for occurrence in ("first", "given"):
+        corpus = read_corpus(tmp_path / "own.jsonl", occurrence=occurrence)
+        assert corpus.sentences == sentences
+        assert (corpus.report.format, corpus.report.triples_not_in_text) == ("jsonl", 1)
 
 
 @pytest.mark.parametrize("indent", [None, 4])
-def test_predictions(write, indent):
+def test_predictions(tmp_path, indent):
     items = [{"text": "A B", "predict": [["A", "r", "B"]], "truth": []}, {"text": "C", "predict": [], "truth": []}]
-    text = "\n".join(json.dumps(item, indent=indent) for item in items)
-    for content in (text, items):
-        path = write("p.json", content)
+    for content in ("\n".join(json.dumps(item, indent=indent) for item in items), items):
+        path = write(tmp_path, {"p.json": content})
         gold, predicted = (read_corpus(path, side=side) for side in ("truth", "predict"))
         assert [sentence.id for sentence in gold.sentences] == [sentence.id for sentence in predicted.sentences]
         assert (gold.report.triples, predicted.report.triples) == (0, 1)
         assert read_corpus(path).report.zero_triple_sentences == 2
-
-
-def test_ade_corpus(write):
-    rel = "10|Intravenous x-induced rash.|rash|43|54|x|22|34\n10|Intravenous x-induced rash.|rash|1|2|x|3|4\n"
-    corpus = read_corpus(write("DRUG-AE.rel", rel))
-    assert located(corpus.sentences[0]) == [(22, "rash", "Adverse-Effect", 12, "x")]
-    assert (corpus.report.sentences, corpus.report.triples_raw, corpus.report.duplicates) == (1, 2, 1)
-    negative = write("ADE-NEG.txt", "6460590 NEG Clioquinol intoxication.\n")
-    assert read_corpus(negative).sentences[0].text == "Clioquinol intoxication."
-    both = read_corpus([write("a.rel", rel), negative])
-    assert (both.report.sentences, both.report.zero_triple_sentences) == (2, 1)
-
-
-def test_semeval(write):
-    text = (
-        '7\t" The <e1> MS ANG </e1> of <e2>Mississippi</e2> . "\norg:place(e2,e1)\n\n\n'
-        '8\t"The <e1>cat</e1> and <e2>dog</e2>."\nno_relation\nComment: none\n\n'
-    )
-    corpus = read_corpus(write("kbp.txt", text))
-    first, second = corpus.sentences
-    assert first.text == " The MS ANG of Mississippi . "
-    assert located(first) == [(15, "Mississippi", "org:place", 5, "MS ANG")]
-    assert (second.text, second.triples) == ("The cat and dog.", ())
 
 
 @pytest.mark.parametrize(
@@ -279,118 +282,303 @@ def test_semeval(write):
         (["a", "a#2", "a", "a", "a#3"], ["a", "a#2", "a#3", "a#4", "a#3#2"]),
     ],
 )
-def test_ids_are_unique_whatever_they_are(write, given, unique):
-    corpus = read_corpus(write("a.json", [ROME | {"id": name} for name in given]))
+def test_ids_are_unique_whatever_they_are(tmp_path, given, unique):
+    corpus = read_corpus(write(tmp_path, {"a.json": [ROME | {"id": name} for name in given]}))
     assert [sentence.id for sentence in corpus.sentences] == unique
     assert corpus.report.notes == {"renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))}
 
 
-OWN = {"id": "a", "text": "Rome", "triples": []}
-SPAN = {"start": 0, "end": 9, "text": "Rome"}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.json", "", "a.json: the corpus is empty, expected at least one sentence"),
-        ("a.json", "[]", "a.json: the corpus is empty"),
-        ("a.json", "\n\n", "a.json: the corpus is empty"),
-        ("a.json", '[{"text": "x", "triple_list": []},\n{"text": ]', "a.json line 2: not valid JSON"),
-        ("a.json", '[\n{"text": x}]', "a.json line 2: not valid JSON"),
-        ("a.jsonl", json.dumps(ROME) + "\n{broken\n", "a.jsonl line 2: not valid JSON"),
-        ("a.jsonl", json.dumps(OWN) + '\n{"text": "x"}\n', r"a.jsonl line 2: there is no column 'triples'"),
-        ("a.txt", "Just some words.\n", "a.txt: the format cannot be recognised from the content: it is no table"),
-        (
-            "a.txt",
-            "Title\twith a tab\n\nAda Lund lives in Oslo.\n",
-            "texts without triples are for the commands extract",
-        ),
-        ("a.txt", 'Open "quote\tin a text\nof two lines\n', "it is no table, whose rows have fields"),
-        ("a.tsv", "who\twhat\nAda\tlives\n", "its columns are who, what; say which column is what"),
-        ("a.json", [{"text": "x", "triple_list": [["a", "b"]]}], r"item 1: expected a triple \[subject, relation, ob"),
-        ("a.json", [{"text": "x", "triple_list": [["a", "", "b"]]}], "item 1: the triple .* has no relation"),
-        ("a.json", [{"triple_list": []}], "item 1: field 'text' is missing"),
-        ("a.json", [{"text": 5, "triple_list": []}], "item 1: the text is 5, expected a string"),
-        ("a.json", [ROME, 7], "item 2: expected an object, got 7"),
-        ("a.json", [SPANS | {"relation_list": [SPANS["relation_list"][0] | {"subj_char_span": [90, 94]}]}], "ok"),
-        ("a.json", [TOKENS | {"entities": [{"start": 0, "end": 9}]}], r"entity span \[0, 9\) is outside the text of 5"),
-        (
-            "a.json",
-            [TOKENS | {"relations": [{"type": "x", "head": 0, "tail": 2}]}],
-            "'tail' is 2, expected the position",
-        ),
-        ("a.json", [TOKENS | {"relations": [{"type": " ", "head": 0, "tail": 1}]}], "the triple .* has the relation"),
-        (
-            "a.jsonl",
-            json.dumps(OWN | {"triples": [{"subject": SPAN, "relation": 7, "object": SPAN}]}),
-            "has the relation 7, expected a string",
-        ),
-        (
-            "a.jsonl",
-            json.dumps(OWN | {"triples": [{"subject": SPAN, "relation": "r", "object": SPAN}]}),
-            r"a.jsonl line 1: the subject span \[0, 9\) is outside the text of 4 characters",
-        ),
-        ("a.tsv", CONLL.replace("0\t2\tLive_In", "0\t9\tLive_In"), "line 7: '9' is outside the text of 5 tokens"),
-        ("a.tsv", CONLL.replace("0\t2\tLive_In", "0\t2\t "), "line 7: the triple has no relation"),
-        ("a.tsv", CONLL.replace("9\tO\t0", "9\tO\t4"), "line 9: the token's position is '4', expected 0"),
-        ("a.tsv", CONLL + "one\ttwo\n", "line 14: 2 tab-separated columns, expected 9 for a token or 3"),
-        ("a.json", json.dumps(NYT | {"relationMentions": [{"label": ""}]}), "line 1: field 'em1Text' is missing"),
-        ("a.json", '{"T": [["a", "b", "c", "d"]], "T": []}', "the key 'T' occurs twice in one object"),
-        ("a.rel", "10|text|rash|43|54|x|22|34\n10|text\n", "line 2: expected 'id|sentence"),
-        ("a.txt", '7\t"<e1>a</e1> <e2>b</e2>"\nrel(e1,e1)\n\n\n', "the relation is 'rel.e1,e1.', expected name"),
-    ],
-)
-def test_broken_input_is_one_clear_sentence(write, name, content, message):
-    path = write(name, content)
-    occurrence = "given" if "relation_list" in path.read_text() else "first"
-    if message == "ok":
-        message = r"the subject span \[90, 94\) is outside the text of 22 characters"
-    with pytest.raises(UserError, match=message) as caught:
-        read_corpus(path, occurrence=occurrence)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("sent", "tup", "pointer", "message"),
-    [
-        ("A B\nC\n", "A ; B ; r\n", None, "x.tup: 1 lines, expected 2 as in x.sent"),
-        ("A B\n", "A ; B\n", None, "x.tup line 1: the triple 'A ; B' has two parts"),
-        ("A B\n", "A\n", None, "x.tup line 1: the triple 'A' has no relation"),
-        ("A B\n", "A ; B ; r\n", "0 0 1 2 r\n", "x.pointer line 1: the word positions 1 2 are outside the text of 2"),
-        ("A B\n", "A ; B ; r\n", "0 0 1 1 q\n", "x.pointer line 1: the relation is 'q', expected 'r'"),
-        ("A B\n", "A ; B ; r\n", "\n", "x.pointer line 1: 0 triples, expected 1"),
-        ("A B\n", "A ; B ; r\n", "0 0 r\n", "expected four word positions and a relation"),
-    ],
-)
-def test_broken_text_files_are_one_clear_sentence(write, sent, tup, pointer, message):
-    with pytest.raises(UserError, match=message):
-        read_corpus(sent_tup(write, sent, tup, pointer))
-
-
-def test_missing_files_and_unknown_names(write, tmp_path):
-    with pytest.raises(UserError, match="nothing.json: no such file"):
-        read_corpus(tmp_path / "nothing.json")
-    with pytest.raises(UserError, match="this is a folder, expected a file"):
-        read_corpus(tmp_path)
-    with pytest.raises(UserError, match="x.tup: no such file"):
-        read_corpus(write("x.sent", "A"))
-    path = write("a.json", [ROME])
-    with pytest.raises(UserError, match="format: 'xml' is unknown, expected auto or one of ade-corpus-v2, brat, "):
-        read_corpus(path, "xml")
-    with pytest.raises(UserError, match="occurrence: 'last' is unknown"):
-        read_corpus(path, occurrence="last")
-    with pytest.raises(UserError, match="no position of 'Rome' is given; expected occurrence 'first' or 'all'"):
-        read_corpus(path, occurrence="given")
-    with pytest.raises(UserError, match="format triple-list has no option 'side', expected none"):
-        read_corpus(path, side="truth")
-    with pytest.raises(UserError, match="side: 'left' is unknown"):
-        read_corpus(write("p.json", [{"text": "", "predict": [], "truth": []}]), side="left")
-    with pytest.raises(UserError, match="no corpus file is given"):
-        read_corpus([])
-
-
-def test_a_long_first_object_is_detected(write):
+def test_a_long_first_object_is_detected(tmp_path):
     long = {"text": "x " * 50_000, "triple_list": []}
-    assert detect_format(write("a.json", [long])) == "triple-list"
-    assert detect_format(write("a.jsonl", json.dumps(long) + "\n" + json.dumps(long))) == "triple-list"
+    for files in ({"a.json": [long]}, {"a.jsonl": lines(long, long)}):
+        assert detect_format(write(tmp_path, files)) == "triple-list"
+
+
+PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}
+TEXT, WORDS = "Ada leads Delta", ["Ada", "leads", "Delta"]
+REGIONS = [{"id": i, "value": {**span, "labels": [span["label"]]}} for i, span in (("a", PERSON), ("b", FIRM))]
+TYPED = {
+    "prodigy": {
+        "text": TEXT,
+        "spans": [PERSON | {"token_end": 0}, FIRM | {"token_end": 2}],
+        "relations": [{"head": 0, "label": "leads", "child_span": {"start": 10, "end": 15}}],
+    },
+    "doccano": {
+        "text": TEXT,
+        "entities": [
+            {"id": i, "start_offset": span["start"], "end_offset": span["end"], "label": span["label"]}
+            for i, span in ((7, PERSON), (8, FIRM))
+        ],
+        "relations": [{"from_id": 7, "to_id": 8, "type": "leads"}],
+    },
+    "label-studio": {"data": {"text": TEXT}, "annotations": [{"result": [*REGIONS, LINK]}]},
+    "tacred": {
+        "id": "x", "token": WORDS, "relation": "leads", "subj_start": 0, "subj_end": 0, "subj_type": "P",
+        "obj_start": 2, "obj_end": 2, "obj_type": "F",
+    },
+    "nyt-raw": {
+        "sentText": TEXT,
+        "relationMentions": [{"em1Text": "Ada", "label": "leads", "em2Text": "Delta"}],
+        "entityMentions": [{"text": "Ada", "label": "P"}, {"text": "Delta", "label": "F"}],
+    },
+    "entity-relation": {
+        "tokens": WORDS,
+        "entities": [{"type": "P", "start": 0, "end": 1}, {"type": "F", "start": 2, "end": 3}],
+        "relations": [{"type": "leads", "head": 0, "tail": 1}],
+    },
+    "jsonl": {
+        "text": TEXT,
+        "triples": [{"head": {"name": "Ada", "type": "P"}, "type": "leads", "tail": {"name": "Delta", "type": "F"}}],
+    },
+    "records": {
+        "sentence": TEXT, "subject": "Ada", "relation": "leads", "object": "Delta", "head_type": "P",
+        "tail_type": {"@value": "F"},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_types_of_entities_are_read_wherever_a_file_has_them(tmp_path, name):
+    corpus = read_corpus(write(tmp_path, {"a.json": [TYPED[name]]}))
+    assert corpus.report.format == name and strings(corpus) == [[("Ada", "leads", "Delta")]]
+    (triple,) = corpus.sentences[0].triples
+    assert (triple.subject.type, triple.object.type) == ("P", "F")
+
+
+def test_a_type_that_is_no_name_is_refused_where_it_is_declared_and_passed_over_elsewhere(tmp_path):
+    row = TYPED["entity-relation"]
+    broken = row | {"entities": [row["entities"][0], row["entities"][1] | {"type": 7}]}
+    with pytest.raises(UserError, match="a.json item 1: an entity's type is 7, expected a string"):
+        read_corpus(write(tmp_path, {"a.json": [broken]}))
+    (sentence,) = read_corpus(write(tmp_path, {"a.json": [TYPED["records"] | {"head_type": 7}]})).sentences
+    assert [sentence.triples[0].subject.type, sentence.triples[0].object.type] == [None, "F"]
+
+
+DEEPER = {
+    **TYPED,
+    "triple-list": {"text": TEXT, "triple_list": [["Ada", "leads", "Delta"]]},
+    "triple-list-spans": {
+        "text": TEXT,
+        "triple_list": [["Ada", "leads", "Delta"]],
+        "relation_list": [
+            {"subject": "Ada", "object": "Delta", "predicate": "leads", "subj_char_span": [0, 3],
+             "obj_char_span": [10, 15]},
+        ],
+    },
+    "predictions": {"text": TEXT, "predict": [["Ada", "leads", "Delta"]], "truth": []},
+    "pairs": {"text": TEXT, "relation": "leads", "h": {"name": "Ada"}, "t": {"name": "Delta"}},
+    "rebel": {"id": "1", "context": TEXT, "triplets": "<triplet> Ada <subj> Delta <obj> leads"},
+    "rebel-raw": {
+        "docid": "1", "text": TEXT,
+        "triples": [{part: {"surfaceform": part} for part in ("subject", "predicate", "object")}],
+    },
+    "fewrel": {"P1": [{"tokens": WORDS, "h": ["ada", "Q1", [[0]]], "t": ["delta", "Q2", [[2]]]}]},
+    "dygie": {"doc_key": "d", "sentences": [WORDS], "ner": [[[0, 0, "P"]]], "relations": [[[0, 0, 2, 2, "leads"]]]},
+    "docred": {
+        "title": "Ada", "sents": [WORDS], "labels": [{"h": 0, "t": 1, "r": "leads"}],
+        "vertexSet": [[{"sent_id": 0, "pos": [n, n + 1], "type": "T"}] for n in (0, 2)],
+    },
+    "gliner2": {"text": TEXT, "relation_extraction": {"leads": [["Ada", "Delta"]]}},
+    "langextract": {"text": TEXT, "extractions": [{"attributes": {"subject": "Ada", "object": "Delta", "type": "r"}}]},
+}  # fmt: skip
+ODD = (None, 7, -1, 1.5, True, "x", "", [], {}, [7], [[]], {"a": 1})
+
+
+def spoilt(value):
+    """The value with each of its parts taken out, or in another form."""
+    yield from ODD
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        rest = (
+            {k: v for k, v in value.items() if k != key} if isinstance(value, dict) else value[:key] + value[key + 1 :]
+        )
+        yield rest
+        for part in spoilt(value[key]):
+            yield {**value, key: part} if isinstance(value, dict) else [*value[:key], part, *value[key + 1 :]]
+
+
+@pytest.mark.parametrize("name", DEEPER)
+def test_whatever_is_wrong_with_a_row_is_one_sentence(tmp_path, name):
+    read = 0
+    for row in [DEEPER[name], *spoilt(DEEPER[name])]:
+        path = write(tmp_path, {"a.json": row if name == "fewrel" else [row]})
+        try:
+            read_corpus(path, name)
+            read += 1
+        except UserError as error:
+            assert str(path) in str(error) and "\n" not in str(error)
+    assert read
+
+
+PRODIGY = {
+    "text": "Ada leads Delta", "answer": "accept",
+    "tokens": [{"start": 0, "end": 3}, {"start": 4, "end": 9}, {"start": 10, "end": 15}],
+    "spans": [{"start": 0, "end": 3, "token_end": 0}], "relations": [{"head": 0, "child": 2, "label": "leads"}],
+}  # fmt: skip
+DOCCANO = TYPED["doccano"]
+FEWREL = {"tokens": ["A", "b", "C"], "h": ["a", "Q1", [[0]]], "t": ["c", "Q2", [[2]]]}
+IOB = "#doc 1\n0\tAda\tB-P\t['leads']\t[2]\n1\tleads\tO\t['N']\t[1]\n2\tDelta\tB-F\t['N']\t[2]\n"
+OWN, SPAN = {"id": "a", "text": "Rome", "triples": []}, {"start": 0, "end": 9, "text": "Rome"}
+GIVEN = {"occurrence": "given"}
+
+
+def own(**triple):
+    return {"a.jsonl": json.dumps({"text": "A B", "triples": [triple]})}
+
+
+def pointers(sent, tup, pointer=None):
+    return {"x.sent": sent, "x.tup": tup} | ({} if pointer is None else {"x.pointer": pointer})
+
+
+def brat(old, new):
+    return BRAT | {"a.ann": ANN.replace(old, new)}
+
+
+BROKEN = [  # files, options, what the refusal says
+    # no corpus at all
+    ({"a.json": ""}, {}, "a.json: the corpus is empty, expected at least one sentence"),
+    ({"a.json": []}, {}, "a.json: the corpus is empty"),
+    ({"a.json": "\n\n"}, {}, "a.json: the corpus is empty"),
+    ({"a.txt": "Just some words.\n"}, {}, "a.txt: the format cannot be recognised from the content: it is no table"),
+    ({"a.txt": "Title\twith a tab\n\nAda Lund lives in Oslo.\n"}, {}, "texts without triples are for the commands ext"),
+    ({"a.txt": 'Open "quote\tin a text\nof two lines\n'}, {}, "it is no table, whose rows have fields"),
+    ({"a.tsv": "who\twhat\nAda\tlives\n"}, {}, "its columns are who, what; say which column is what"),
+    # what would read it
+    ({"a.txt": {"text": "a b", "predict": []}}, {}, r"near are .*predictions \(no 'truth'\)"),
+    ({"a.txt": {"token": ["a"], "relation": "r"}}, {}, r"near are .*tacred \(no 'subj_start'"),
+    ({"a.txt": {"satz": "a b", "kanten": []}}, {}, r"columns are satz, kanten.*--column text=COLUMN,triples=COLUMN"),
+    ({"a.txt": "satz,von,art,nach\na,b,c,d\n"}, {}, "text=COLUMN,subject=COLUMN,relation=COLUMN,object=COLUMN"),
+    ({"a.json": {"text": "A B", "rel": [["A", "r", "B"]]}}, {}, "columns are text, rel; near are .*triple-list.*--col"),
+    ({"a.json": {"body": "A B", "triples": []}}, {}, r"near are jsonl \(no 'text'\); .* --column text=COLUMN"),
+    ({"a.json": {"Text": [["A", "b", "c"]]}}, {}, "name format genres .* or genres-processed"),
+    # JSON
+    ({"a.json": '[{"text": "x", "triple_list": []},\n{"text": ]'}, {}, "a.json line 2: not valid JSON"),
+    ({"a.json": '[\n{"text": x}]'}, {}, "a.json line 2: not valid JSON"),
+    ({"a.jsonl": json.dumps(ROME) + "\n{broken\n"}, {}, "a.jsonl line 2: not valid JSON"),
+    ({"a.json": '{"T": [["a", "b", "c", "d"]], "T": []}'}, {}, "the key 'T' occurs twice in one object"),
+    ({"a.json": [ROME, 7]}, {}, "item 2: expected an object, got 7"),
+    # triples
+    ({"a.json": [{"text": "x", "triple_list": [["a", "b"]]}]}, {}, r" 1: expected a triple \[subject, relation, ob"),
+    ({"a.json": [{"text": "x", "triple_list": [["a", "", "b"]]}]}, {}, "item 1: the triple .* has no relation"),
+    ({"a.json": [{"triple_list": []}]}, {}, "item 1: field 'text' is missing"),
+    ({"a.json": [{"text": 5, "triple_list": []}]}, {}, "item 1: the text is 5, expected a string"),
+    ({"a.json": [SPANS | {"relation_list": [SPANS["relation_list"][0] | {"subj_char_span": [90, 94]}]}]}, GIVEN,
+     r"the subject span \[90, 94\) is outside the text of 22 characters"),
+    ({"a.jsonl": lines(OWN, {"text": "x"})}, {}, "a.jsonl line 2: there is no column 'triples'"),
+    ({"a.jsonl": lines(OWN | {"triples": [{"subject": SPAN, "relation": 7, "object": SPAN}]})}, {}, "relation 7, exp"),
+    ({"a.jsonl": lines(OWN | {"triples": [{"subject": SPAN, "relation": "r", "object": SPAN}]})}, {},
+     r"a.jsonl line 1: the subject span \[0, 9\) is outside the text of 4 characters"),
+    (own(head="A", type="r"), {}, "the object of .* is missing"),
+    (own(head=3, type="r", tail="B"), {}, "expected the position of one of"),
+    (own(head=[0, 9], type="r", tail="B"), {}, r"\[0, 9\) is outside the text"),
+    (own(head="A", type=7, tail="B"), {}, "has the relation 7, expected a str"),
+    ({"a.json": {"text": "A B", "triples": [["A", "r"]]}}, {}, r"expected a triple \[subject, relation, object\]"),
+    # a mapping
+    ({"a.json": {"body": "A B", "triples": []}}, "text=bodi", r"there is no column 'bodi' \(text\)"),
+    ({"a.json": {"text": "A B", "triples": [["A", "r", "B"]]}}, "order=srx", "order: expected one of sro, sor"),
+    ({"a.json": {"text": "A B", "triples": {"a": 1}}}, "text=text", "the triple .* has no relation"),
+    ({"a.json": {"text": "A B", "triples": 7}}, "text=text", "the triples are 7, expected a list"),
+    ({"a.json": {"text": ["A"], "triples": []}}, "text=text", "the text is .*, expected a string"),
+    ({"a.json": {"tokens": ["A", 1], "triples": []}}, "tokens=tokens", "expected a list of strings"),
+    ({"a.json": {"text": "A B", "triples": []}}, "rows=none", "there is no list at 'none'"),
+    ({"a.csv": "text,triples\nA,[],x\n"}, {}, "line 2: more fields than the 2 columns"),
+    ({"a.csv": 'text,triples\n"A,[]\n'}, {}, "broken table"),
+    # the formats' own
+    ({"a.json": [TOKENS | {"entities": [{"start": 0, "end": 9}]}]}, {}, r"entity span \[0, 9\) is outside the text"),
+    ({"a.json": [TOKENS | {"relations": [{"type": "x", "head": 0, "tail": 2}]}]}, {}, "'tail' is 2, expected the pos"),
+    ({"a.json": [TOKENS | {"relations": [{"type": " ", "head": 0, "tail": 1}]}]}, {}, "the triple .* has the relation"),
+    ({"a.tsv": CONLL.replace("0\t2\tLive_In", "0\t9\tLive_In")}, {}, "line 7: '9' is outside the text of 5 tokens"),
+    ({"a.tsv": CONLL.replace("0\t2\tLive_In", "0\t2\t ")}, {}, "line 7: the triple has no relation"),
+    ({"a.tsv": CONLL.replace("9\tO\t0", "9\tO\t4")}, {}, "line 9: the token's position is '4', expected 0"),
+    ({"a.tsv": CONLL + "one\ttwo\n"}, {}, "line 14: 2 tab-separated columns, expected 9 for a token or 3"),
+    ({"a.json": lines(NYT | {"relationMentions": [{"label": ""}]})}, {}, "line 1: field 'em1Text' is missing"),
+    ({"a.rel": "10|text|rash|43|54|x|22|34\n10|text\n"}, {}, "line 2: expected 'id|sentence"),
+    ({"a.txt": '7\t"<e1>a</e1> <e2>b</e2>"\nrel(e1,e1)\n\n\n'}, {}, "the relation is 'rel.e1,e1.', expected name"),
+    (pointers("A B\nC\n", "A ; B ; r\n"), {}, "x.tup: 1 lines, expected 2 as in x.sent"),
+    (pointers("A B\n", "A ; B\n"), {}, "x.tup line 1: the triple 'A ; B' has two parts"),
+    (pointers("A B\n", "A\n"), {}, "x.tup line 1: the triple 'A' has no relation"),
+    (pointers("A B\n", "A ; B ; r\n", "0 0 1 2 r\n"), {}, "line 1: the word positions 1 2 are outside the text of 2"),
+    (pointers("A B\n", "A ; B ; r\n", "0 0 1 1 q\n"), {}, "x.pointer line 1: the relation is 'q', expected 'r'"),
+    (pointers("A B\n", "A ; B ; r\n", "\n"), {}, "x.pointer line 1: 0 triples, expected 1"),
+    (pointers("A B\n", "A ; B ; r\n", "0 0 r\n"), {}, "expected four word positions and a relation"),
+    ({"x.sent": "A"}, {}, "x.tup: no such file"),
+    ({"a.json": [DOCUMENT | {"labels": [{"h": 0, "t": 9, "r": "P1"}]}]}, {}, "points to entity 9, expected one of 3"),
+    ({"a.json": [DOCUMENT | {"sents": [["Ada"]]}]}, {}, r"span \[2, 3\) is outside|sentence 1, expected one of 1"),
+    ({"a.json": [DOCUMENT | {"vertexSet": [], "labels": [], "sents": [[1], []]}]}, {}, "expected a list of strings"),
+    ({"a.json": DYGIE | {"relations": [[], [[2, 3, 9, 9, "r"]]]}}, {},
+     r"sentence 1: the object span \[7, 7\] is outside the text of 3"),
+    ({"a.json": DYGIE | {"relations": [[], [[2, 3]]]}}, {}, r"expected \[start, end, start, end, type\]"),
+    ({"a.json": [TACRED | {"obj_end": 7}]}, {}, r"the object span \[2, 7\] is outside the text of 3 tokens"),
+    ({"a.json": [{k: v for k, v in TYPED["tacred"].items() if k != "obj_end"}]}, {"format": "tacred"},
+     "a.json item 1: field 'obj_end' is missing"),
+    ({"a.json": {"P1": [FEWREL | {"t": ["c", "Q2", []]}]}}, {}, "'t' is .*, expected .name, id"),
+    ({"a.json": {"P1": [FEWREL | {"t": ["c", "Q2", [[5]]]}]}}, {}, r"P1 item 1: the object span \[5, 5\] is outside"),
+    ({"a.json": REBEL | {"triplets": "<triplet> A <subj> B"}}, {}, "has no '<obj> relation'"),
+    ({"a.txt": "m.1\tm.2\ta\tb\tNA\tx ###END###\nm.1\tm.2\ta\tb\n"}, {}, "line 2: 4 fields between tabs, expected 6"),
+    ({"a.txt": "m.1\tm.2\ta\tb\t\tx ###END###\n"}, {}, "line 1: the triple .* has no relation"),
+    ({"a.txt": {"text": "x", "relation": "NA", "h": {"name": "a"}, "t": {}}}, {},
+     "line 1: field 'tail.word' or 't.name' is missing"),
+    ({"a.txt": {"text": "x", "relation": "NA", "h": "a", "t": {}}}, {}, "line 1: field 'head.word' or 'h.name' is mis"),
+    ({"a.json": [PRODIGY | {"relations": [{"head": 0, "child": 9, "label": "x"}]}]}, {}, "neither child_span nor a sp"),
+    ({"a.json": [PRODIGY | {"relations": [{"head": 0, "child_span": {"start": 9, "end": 99}, "label": "x"}]}]}, {},
+     r"the object span \[9, 99\) is outside"),
+    ({"a.json": task(LINK | {"to_id": "c"})}, {}, "'to_id' is \"c\", expected the 'id' of one of 2 entities"),
+    ({"a.json": task(LINK | {"labels": []})}, {}, "from 'a' to 'b' has no label"),
+    ({"a.json": [DOCCANO | {"relations": [{"from_id": 7, "to_id": 9, "type": "x"}]}]}, {},
+     "'to_id' is 9, expected the 'id' of one of 2 entities"),
+    ({"a.json": IOB.replace("[2]\n1", "[1]\n1")}, {}, "leads leads from token 0 to 1, expected ends of entities"),
+    *(({"a.json": IOB.replace("['leads']\t[2]", cells)}, {}, "token 0 has .*expected two lists of one length")
+      for cells in ("leads(\t[2]", "['leads']\t[2, 1]", "7\t[2]", "['leads']\t['2']", "['leads']\t")),
+    ({"a.json": IOB.replace("\tB-P", "")}, {}, "line 2: 4 tab-separated columns, expected 5"),
+    (brat("Arg2:T3", "Arg2:T9"), {}, "a.ann line 5: in points to T9, expected one of T1, T2, T3"),
+    (brat("22 26", "22 99"), {}, "a.ann line 3: the span 22 99 is outside the text of 29 characters"),
+    (brat("T1\tP 0 3\tAda", "T1 P 0 3 Ada"), {}, "a.ann line 1: expected 'T1<tab>Type start end<tab>text'"),
+    # what is asked for
+    ({"a.json": [ROME]}, {"format": "xml"}, "format: 'xml' is unknown, expected auto or one of ade-corpus-v2, brat, "),
+    ({"a.json": [ROME]}, {"occurrence": "last"}, "occurrence: 'last' is unknown, expected one of first, all, given"),
+    ({"a.json": [ROME]}, GIVEN, "no position of 'Rome' is given; expected occurrence 'first' or 'all'"),
+    ({"a.json": [ROME]}, {"side": "truth"}, "format triple-list has no option 'side', expected none"),
+    ({"a.json": [{"text": "", "predict": [], "truth": []}]}, {"side": "left"}, "side: 'left' is unknown"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(BROKEN)))
+def test_broken_input_is_one_clear_sentence(tmp_path, number):
+    files, options, message = BROKEN[number]
+    path = write(tmp_path, files)
+    with pytest.raises(UserError, match=message) as caught:
+        read_corpus(path, **({"columns": parse_columns([options])} if isinstance(options, str) else options))
+    named = any(str(tmp_path / name) in str(caught.value) for name in (*files, "x.tup"))
+    assert "\n" not in str(caught.value) and (named or path.name not in message)
+
+
+def test_what_is_not_there_is_one_clear_sentence(tmp_path):
+    for path, message in (
+        (tmp_path / "nothing.json", "nothing.json: no such file"),
+        (tmp_path, "this is a folder, expected a file"),
+        ([], "no corpus file is given"),
+    ):
+        with pytest.raises(UserError, match=message):
+            read_corpus(path)
+
+
+def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):
+    names = ("notes-test.jsonl", "edges.py")
+    path = write(tmp_path, {
+        name: re.search(rf"^`{name}`:\n\n```\w+\n(.*?)```\n", PAGE, re.MULTILINE | re.DOTALL)[1] for name in names
+    })  # fmt: skip
+    assert len((tmp_path / "edges.py").read_text().splitlines()) < 10
+    use_plugins([str(tmp_path / "edges.py")])
+    corpus = read_corpus(path)
+    first, second = (triple for sentence in corpus.sentences for triple in sentence.triples)
+    assert first.strings == ("Eva Hill", "employer", "Nordic Rail") and second.relation == "residence"
+    assert (corpus.report.format, corpus.report.notes) == ("edges", {"pairs_without_relation": 1})
+
+
+def test_a_declaration_with_an_unknown_role_is_refused():
+    with pytest.raises(UserError, match="form x: unknown key 'txt', did you mean 'text'"):
+        form("x", txt="body")
+
+
+def test_formats_keep_their_order():
+    names = list(FORMATS)
+    assert names.index("triple-list-spans") < names.index("triple-list") < names.index("jsonl") < names.index("records")

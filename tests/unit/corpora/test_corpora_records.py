@@ -230,43 +230,6 @@ def test_pairs_without_a_relation_are_counted(tmp_path):
     assert corpus.report.notes == {"pairs_without_relation": 2}
 
 
-@pytest.mark.parametrize(
-    ("row", "columns", "message"),
-    [
-        ({"text": "A B", "rel": [["A", "r", "B"]]}, "", "columns are text, rel; near are .*triple-list.*--column"),
-        ({"body": "A B", "triples": []}, "", r"near are jsonl \(no 'text'\); .* --column text=COLUMN"),
-        ({"body": "A B", "triples": []}, "text=bodi", r"there is no column 'bodi' \(text\)"),
-        ({"text": "A B", "triples": [["A", "r"]]}, "", r"expected a triple \[subject, relation, object\]"),
-        ({"text": "A B", "triples": [["A", "r", "B"]]}, "order=srx", "order: expected one of sro, sor"),
-        ({"text": "A B", "triples": [{"head": "A", "type": "r"}]}, "", "the object of .* is missing"),
-        ({"text": "A B", "triples": [{"head": 3, "type": "r", "tail": "B"}]}, "", "expected the position of one of"),
-        ({"text": "A B", "triples": [{"head": [0, 9], "type": "r", "tail": "B"}]}, "", r"\[0, 9\) is outside the text"),
-        ({"text": "A B", "triples": [{"head": "A", "type": 7, "tail": "B"}]}, "", "has the relation 7, expected a str"),
-        ({"text": "A B", "triples": {"a": 1}}, "text=text", "the triple .* has no relation"),
-        ({"text": "A B", "triples": 7}, "text=text", "the triples are 7, expected a list"),
-        ({"text": ["A"], "triples": []}, "text=text", "the text is .*, expected a string"),
-        ({"tokens": ["A", 1], "triples": []}, "tokens=tokens", "expected a list of strings"),
-        ({"text": "A B", "triples": []}, "rows=none", "there is no list at 'none'"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_one_clear_sentence(tmp_path, row, columns, message):
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps(row))
-    with pytest.raises(UserError, match=message):
-        read_corpus(path, columns=parse_columns([columns]) if columns else {})
-
-
-def test_broken_tables_name_the_line(tmp_path):
-    path = tmp_path / "a.csv"
-    for content, message in (
-        ("text,triples\nA,[],x\n", "line 2: more fields than the 2 columns"),
-        ('text,triples\n"A,[]\n', "broken table"),
-    ):
-        path.write_text(content)
-        with pytest.raises(UserError, match=message):
-            read_corpus(path)
-
-
 def test_mappings_of_another_form_are_refused():
     with pytest.raises(UserError, match="'text', expected ROLE=COLUMN"):
         parse_columns(["text"])

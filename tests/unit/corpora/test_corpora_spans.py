@@ -2,8 +2,7 @@
 
 import pytest
 
-from tripleaudit.corpora.spans import check_occurrence, find_spans
-from tripleaudit.errors import UserError
+from tripleaudit.corpora.spans import find_spans
 
 
 @pytest.mark.parametrize(
@@ -33,8 +32,3 @@ def test_every_occurrence_of_the_best_level_only():
 
 def test_overlapping_occurrences_are_all_found():
     assert find_spans("a b a b a", "a b a", every=True) == ([(0, 5), (4, 9)], "word")
-
-
-def test_unknown_occurrence_is_one_clear_sentence():
-    with pytest.raises(UserError, match="occurrence: 'last' is unknown, expected one of first, all, given"):
-        check_occurrence("last")

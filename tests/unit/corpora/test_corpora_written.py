@@ -43,19 +43,3 @@ def test_a_docbin_without_relations_says_what_is_missing(tmp_path: Path) -> None
     (tmp_path / "b.spacy").write_bytes(b"none")
     with pytest.raises(UserError, match="not a whole DocBin of spaCy"):
         read_corpus(tmp_path / "b.spacy")
-
-
-NEAR = {
-    '{"text": "a b", "predict": []}': r"near are .*predictions \(no 'truth'\)",
-    '{"token": ["a"], "relation": "r"}': r"near are .*tacred \(no 'subj_start'",
-    '{"satz": "a b", "kanten": []}': r"columns are satz, kanten.*--column text=COLUMN,triples=COLUMN",
-    "satz,von,art,nach\na,b,c,d\n": r"--column text=COLUMN,subject=COLUMN,relation=COLUMN,object=COLUMN",
-}
-
-
-@pytest.mark.parametrize("content", NEAR)
-def test_a_refusal_says_what_would_read_the_file(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text(content)
-    with pytest.raises(UserError, match=NEAR[content]):
-        read_corpus(path)

@@ -5,66 +5,11 @@ import json
 import pytest
 
 from tripleaudit.corpora.divide import fitting_sizes
-from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
 
 BORN = "/people/person/place_of_birth"
-
-
-def test_pairs_of_one_sentence_are_one_sentence(tmp_path):
-    text = "Ann was born in Bonn , not in Rome ."
-    pairs = [("Ann", "Bonn", BORN, text), ("Ann", "Rome", "NA", text), ("Ann", "Rome", "NA", "Ann saw Rome .")]
-    nyt10 = tmp_path / "nyt10_train.txt"
-    nyt10.write_text(
-        "".join(
-            json.dumps({"text": text, "relation": r, "h": {"id": "m.1", "name": s, "pos": [0, 3]}, "t": {"name": o}})
-            + "\n"
-            for s, o, r, text in pairs
-        )
-    )
-    first_version = tmp_path / "train.json"
-    first_version.write_text(
-        json.dumps([{"sentence": t, "relation": r, "head": {"word": s}, "tail": {"word": o}} for s, o, r, t in pairs])
-    )
-    lines = tmp_path / "train.txt"
-    lines.write_text("".join(f"m.1\tm.2\t{s}\t{o}\t{r}\t{t} ###END###\n" for s, o, r, t in pairs))
-    for path in (nyt10, first_version, lines):
-        assert detect_format(path) == "pairs"
-        corpus = read_corpus(path)
-        assert [sentence.text for sentence in corpus.sentences] == [text, "Ann saw Rome ."]
-        (triple,) = corpus.sentences[0].triples
-        assert (triple.subject.text, triple.relation, triple.object.start) == ("Ann", BORN, 16)
-        assert corpus.report.zero_triple_sentences == 1
-        assert corpus.report.notes == {"pairs_without_relation": 2}
-
-
-def test_joined_words_of_tab_separated_pairs_are_taken_apart(tmp_path):
-    path = tmp_path / "train.txt"
-    path.write_text("m.1\tm.2\tnew_york\tqueens\t/location/location/contains\tqueens is in new_york . ###END###\n")
-    sentence = read_corpus(path).sentences[0]
-    assert sentence.text == "queens is in new york ."
-    assert sentence.triples[0].subject.start == 13
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("m.1\tm.2\ta\tb\tNA\tx ###END###\nm.1\tm.2\ta\tb\n", "line 2: 4 fields between tabs, expected 6"),
-        ("m.1\tm.2\ta\tb\t\tx ###END###\n", "line 1: the triple .* has no relation"),
-        (
-            '{"text": "x", "relation": "NA", "h": {"name": "a"}, "t": {}}\n',
-            "line 1: field 'tail.word' or 't.name' is missing",
-        ),
-        ('{"text": "x", "relation": "NA", "h": "a", "t": {}}\n', "line 1: field 'head.word' or 'h.name' is missing"),
-    ],
-)
-def test_broken_pairs_are_one_clear_sentence(tmp_path, content, problem):
-    path = tmp_path / "train.txt"
-    path.write_text(content)
-    with pytest.raises(UserError, match=problem):
-        read_corpus(path)
 
 
 @pytest.fixture

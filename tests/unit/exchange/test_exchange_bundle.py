@@ -9,14 +9,13 @@ import yaml
 
 from support.scored import make_study
 from tripleaudit.cli import main
-from tripleaudit.corpora.bundled import open_bundle, predictions_of
+from tripleaudit.corpora.bundled import open_bundle, predictions_of, read_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.writers import write_parquet
 from tripleaudit.exchange.bundling import OF_SETTINGS, PATHS, portable
 from tripleaudit.exchange.cards import AXES, evaluation_card, results_card
-from tripleaudit.exchange.recorded import read_sentences
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import count_run

@@ -22,7 +22,7 @@ def test_sentences_with_five_gold_triples_and_more_are_counted_together() -> Non
 def test_a_sentence_counts_for_each_relation_of_either_side_most_frequent_first() -> None:
     gold = [sentence(("a", "r", "b"), ("a", "r", "c"), ("a", "q", "b")), sentence(("a", "q", "b")), sentence()]
     guess = [sentence(("a", "r", "b"), ("c", "r", "a")), sentence(("a", "q", "b"), ("a", "p", "b")), sentence()]
-    found = {name: rows.tolist() for name, rows in by_relation(gold, guess, "exact-string").items()}
+    found = {name: rows[:, 0].tolist() for name, rows in by_relation(gold, [guess, guess], "exact-string").items()}
     assert list(found) == ["q", "r", "p"]  # two gold triples each of q and r, none of p; then by name
     assert found == {"r": [[1, 2, 2]], "q": [[0, 0, 1], [1, 1, 1]], "p": [[0, 1, 0]]}
 

@@ -132,7 +132,7 @@ def score(
     parts = {
         "strata": {name: counts[in_stratum(strata, name)] for name in STRATA if seen is not None},
         "cardinality": by_cardinality(counts),
-        "relations": by_relation(right, guess, matching),
+        "relations": {name: each[:, 0] for name, each in by_relation(right, [guess], matching).items()},
     }
     value: dict[str, Any] = {
         part: {name: described(rows, bootstrap, seed) for name, rows in found.items()} for part, found in parts.items()

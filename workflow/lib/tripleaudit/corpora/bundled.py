@@ -5,12 +5,12 @@
 
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence, sentence_from_json
-from tripleaudit.corpora.readers import row_files
+from tripleaudit.corpora.readers.row_files import read_parquet
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256, read_json, sha256
 from tripleaudit.sources.archives import DAMAGED, extract
@@ -85,7 +85,12 @@ def predictions_of(folder: Path) -> list[Path]:
     return sorted((folder / "predictions").rglob("*.parquet"))
 
 
-def read_parquet(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a Parquet file exactly as they were written; one of something else is an error."""
-    for where, row in row_files.read_parquet(path):
-        yield sentence_from_json(row, where)
+def read_sentences(path: Path) -> list[Sentence]:
+    """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written.
+
+    Raises:
+        UserError: the file holds something else.
+    """
+    if path.suffix != ".parquet":
+        return load_sentences(path)
+    return [sentence_from_json(row, where) for where, row in read_parquet(path)]

@@ -50,9 +50,7 @@ class RawSentence:
         id, text: its name in the file, or its position; the text without line ends.
         triples: in the file's order, duplicates included.
         where: file and line or item, the start of every error message.
-        listed: number of triples listed, where ``triples`` repeats one of them for each of its positions.
-        malformed: number of listed items that are no triples and were left out.
-        notes: further counts of this format, summed into :attr:`CorpusReport.notes`.
+        listed: number of triples listed, where ``triples`` repeats or lacks some of them.
         left_out: what was left out or changed here, or before it in the file.
     """
 
@@ -61,8 +59,6 @@ class RawSentence:
     triples: list[RawTriple]
     where: str
     listed: int | None = None
-    malformed: int = 0
-    notes: dict[str, int] = field(default_factory=dict)
     left_out: list["LeftOut"] = field(default_factory=list)
 
 
@@ -98,9 +94,8 @@ class CorpusReport:
             their strings and have no position.
         found: arguments (of ``triples``) by the level their span was found on (:mod:`tripleaudit.corpora.spans`), or
             ``given``.
-        malformed: listed items that are no triples; only model output may hold any, a gold file is refused.
-        notes: counts that only this format has, and of what was left out or changed
-            (:mod:`tripleaudit.corpora.remarks`), of which ``examples`` has some.
+        notes: counts of what was left out or changed (:mod:`tripleaudit.corpora.remarks`), of which ``examples`` has
+            some.
     """
 
     source: str
@@ -116,7 +111,6 @@ class CorpusReport:
     relations: int = 0
     zero_triple_sentences: int = 0
     triples_not_in_text: int = 0
-    malformed: int = 0
     found: dict[str, int] = field(default_factory=dict)
     relation_counts: dict[str, int] = field(default_factory=dict)
     notes: dict[str, int] = field(default_factory=dict)
@@ -154,7 +148,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     cut, turned = [], []
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
-        listed = (len(item.triples) if item.listed is None else item.listed) + item.malformed
+        listed = len(item.triples) if item.listed is None else item.listed
         finder = _Finder(item, occurrence)
         triples: list[Triple] = []
         strings: dict[Any, Any] = {}
@@ -176,7 +170,6 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
             notes[kind] += 1
             if len(kept := report.examples.setdefault(kind, [])) < SHOWN:
                 kept.append(example)
-        notes.update(item.notes)
         sentences.append(Sentence(name, item.text, tuple(dict.fromkeys(triples))))
         texts.add(item.text)
         unique.update(strings)
@@ -190,8 +183,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
         cut += finder.cut
         entries = len({triple[:5] for triple in item.triples}) if item.listed is None else len(strings)
         report.triples_raw += listed
-        report.duplicates += listed - item.malformed - entries
-        report.malformed += item.malformed
+        report.duplicates += listed - entries - sum(one.kind == "malformed" for one in item.left_out)
         report.triples += len(strings)
         report.spans += sum(triple.located for triple in sentences[-1].triples)
         report.zero_triple_sentences += not triples

@@ -60,17 +60,16 @@ KINDS: Final = {
     "of_other_relations": "sentences of other relations are left out",
     "malformed": "items are no triples and are left out",
 }
-"""Kind of a note of a report -> what it says; other notes only describe a format."""
+"""Kind of a note of a report -> what it says."""
 
 
 def remarks(report: "CorpusReport") -> dict[str, tuple[int, str]]:
     """Return kind -> count and sentence of all that was left out or changed."""
-    counts = {**report.notes, "malformed": report.malformed}
     found = {}
     for kind, text in KINDS.items():
-        if counts.get(kind):
+        if count := report.notes.get(kind):
             some = " and ".join(report.examples.get(kind, []))
-            found[kind] = counts[kind], f"{counts[kind]} {text}{', such as ' * bool(some)}{some}"
+            found[kind] = count, f"{count} {text}{', such as ' * bool(some)}{some}"
     return found
 
 
@@ -83,8 +82,7 @@ def stored_remarks(path: str | Path) -> list[str]:
     value = read_json(path)
     if not isinstance(value, dict) or not isinstance(value.get("notes"), dict):
         raise UserError(f"{path}: not the report on a corpus; expected its 'notes'")
-    parts = {"malformed": 0, "examples": {}} | value
-    report: Any = SimpleNamespace(**{name: parts[name] for name in ("notes", "malformed", "examples")})
+    report: Any = SimpleNamespace(notes=value["notes"], examples=value.get("examples", {}))
     return [re.sub(r"(?<=[\s,])/?(?:[^\s/]+/)+", "", text) for _, text in remarks(report).values()]
 
 

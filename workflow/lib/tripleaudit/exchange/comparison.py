@@ -13,13 +13,13 @@ from tripleaudit.exchange.differences import (
     Difference,
     Resampled,
     by_cardinality,
-    by_relation,
     changed_sentences,
     differences,
 )
 from tripleaudit.exchange.scored import ScoredRun
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.metrics import in_stratum
+from tripleaudit.scoring.parts import by_relation
 from tripleaudit.scoring.scores import CLASSIFICATION, KEYS
 
 OF_SYSTEM: Final = ("extractor", "noise", "training")  # in which two sides may differ as a whole, and still be compared
@@ -207,7 +207,8 @@ def _compared(
         if all(one is not None for side in sides for one in side):
             gold = sides[0][0][0]
             predicted = [[one[1] for one in side] for side in sides]
-            parts["relations"] = by_relation(gold, predicted, matching)
+            size, found = len(first), by_relation(gold, [run for side in predicted for run in side], matching)
+            parts["relations"] = {name: (each[:, :size], each[:, size:]) for name, each in found.items()}
             changed = changed_sentences(gold, predicted, matching)
         same = [run.seed for run in first] == [run.seed for run in second]
         blocks = {name: differences(part, how, shared=same) for name, part in parts.items()}

@@ -4,7 +4,7 @@ All differences are the second system minus the first. Where systems have severa
 runs, and intervals and tests know the luck of the runs (:mod:`tripleaudit.scoring.bootstrap` and ``significance``).
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -97,43 +97,6 @@ def by_cardinality(counts: Counts) -> dict[str, Counts]:
     return found
 
 
-def by_relation(
-    gold: Sequence[Sentence], sides: Sequence[Sequence[Sequence[Sentence]]], rule: str
-) -> dict[str, Counts]:
-    """Count the triples of each relation alone, in the sentences where gold or any run has one.
-
-    Args:
-        gold: sentences.
-        sides: of both systems, of each run, the predicted sentences.
-        rule: of matching.
-
-    Returns:
-        relation -> counts, relations with many gold triples first.
-    """
-    rows: dict[str, list[Any]] = defaultdict(list)
-    frequency: Counter[str] = Counter()
-    for number, sentence in enumerate(gold):
-        right = _by_name(sentence, rule)
-        said = [[_by_name(run[number], rule) for run in side] for side in sides]
-        for name in {*right, *(name for side in said for run in side for name in run)}:
-            expected = right[name]
-            frequency[name] += len(expected)
-            rows[name].append(
-                [[(len(run[name] & expected), len(run[name]), len(expected)) for run in side] for side in said]
-            )
-    counts = {name: np.array(rows[name], dtype=np.int64) for name in rows}
-    ordered = sorted(rows, key=lambda name: (-frequency[name], name))
-    return {name: (counts[name][:, 0], counts[name][:, 1]) for name in ordered}
-
-
-def _by_name(sentence: Sentence, rule: str) -> dict[str, set[Any]]:
-    """Divide the triples of a sentence by their relations."""
-    found: dict[str, set[Any]] = defaultdict(set)
-    for triple in reduced(sentence.triples, rule):
-        found[triple[1]].add(triple)
-    return found
-
-
 @dataclass(frozen=True)
 class ChangedTriple:
     """A triple that one system finds more often than the other: in how many of their runs."""
@@ -168,7 +131,13 @@ class ChangedSentence:
 def changed_sentences(
     gold: Sequence[Sentence], sides: Sequence[Sequence[Sequence[Sentence]]], rule: str
 ) -> list[ChangedSentence]:
-    """Return the sentences whose triples are not the same on both sides, the largest changes first; see by_relation."""
+    """Return the sentences whose triples are not the same on both sides, the largest changes first.
+
+    Args:
+        gold: sentences.
+        sides: of both systems, of each run, the predicted sentences.
+        rule: of matching.
+    """
     found = []
     for number, sentence in enumerate(gold):
         right = reduced(sentence.triples, rule)

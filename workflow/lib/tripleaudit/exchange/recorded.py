@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from tripleaudit.corpora.bundled import is_bundle, read_parquet
-from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.bundled import is_bundle
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, sha256
 from tripleaudit.scoring.scores import sidecar_of
@@ -41,8 +39,3 @@ def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
         if path.with_suffix(".parquet").is_file():  # of a bundle
             return path.with_suffix(".parquet")
     return None
-
-
-def read_sentences(path: Path) -> list[Sentence]:
-    """Read sentences of a study (JSON lines) or of a bundle (Parquet), exactly as they were written."""
-    return list(read_parquet(path)) if path.suffix == ".parquet" else load_sentences(path)

@@ -5,10 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.bundled import read_sentences
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.errors import UserError
-from tripleaudit.exchange.recorded import inputs_of, read_sentences, sidecar_in
+from tripleaudit.exchange.recorded import inputs_of, sidecar_in
 from tripleaudit.files import read_json
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts

@@ -7,8 +7,8 @@ into which needles were put: name and type stand as subject and relation, and th
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tripleaudit.corpora.bundled import read_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.exchange.recorded import read_sentences
 from tripleaudit.files import read_jsonl
 from tripleaudit.report.study_files import Predicted
 from tripleaudit.scoring.counts import load_counts

@@ -14,24 +14,25 @@ from tripleaudit.scoring.metrics import Micro, micro
 MOST = 5  # gold triples of a sentence from which sentences are counted together
 
 
-def by_relation(gold: Sequence[Sentence], predictions: Sequence[Sentence], matching: str) -> dict[str, np.ndarray]:
-    """Return the counts ``[sentences with it, 3]`` (correct, predicted, gold) of each relation, most frequent first.
+def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], matching: str) -> dict[str, np.ndarray]:
+    """Return counts ``[sentences with it, runs, 3]`` (correct, predicted, gold) of each relation, most frequent first.
 
-    A sentence has a relation where a gold or a predicted triple has it. Where a rule takes several names for one, the
-    first that the gold has stands for all; a rule that compares no relations has one part, ``any``.
+    A sentence has a relation where a gold triple has it, or one that any run predicts. Where a rule takes several names
+    for one, the first that the gold has stands for all; a rule that compares no relations has one part, ``any``.
     """
-    rows: dict[str, list[tuple[int, int, int]]] = {}
+    rows: dict[str, list[list[tuple[int, int, int]]]] = {}
     write, names = MATCHINGS[matching].relation, dict[str, str]()
-    for triple in (triple for side in (gold, predictions) for each in side for triple in each.triples):
+    for triple in (triple for side in (gold, *runs) for each in side for triple in each.triples):
         names.setdefault(write(triple.relation), triple.relation)
     names[""] = "any"
-    for right, guess in zip(gold, predictions, strict=True):
-        expected, found = reduced(right.triples, matching), reduced(guess.triples, matching)
-        for relation in sorted({triple[1] for triple in expected | found}):
-            parts = [{triple for triple in each if triple[1] == relation} for each in (expected, found)]
-            rows.setdefault(names[relation], []).append((len(parts[0] & parts[1]), len(parts[1]), len(parts[0])))
+    for sentences in zip(gold, *runs, strict=True):
+        sides = [reduced(each.triples, matching) for each in sentences]
+        for relation in sorted({triple[1] for side in sides for triple in side}):
+            right, *found = ({triple for triple in side if triple[1] == relation} for side in sides)
+            counted = [(len(one & right), len(one), len(right)) for one in found]
+            rows.setdefault(names[relation], []).append(counted)
     counts = {relation: np.array(found, dtype=np.int64) for relation, found in rows.items()}
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1][:, 2].sum(), pair[0])))
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1][:, 0, 2].sum(), pair[0])))
 
 
 def by_cardinality(counts: np.ndarray) -> dict[str, np.ndarray]:

@@ -109,7 +109,7 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
         if name not in open_:
             state = "comes a second time" if name in {each.id for each in gold} else "is no id of the gold"
             raise UserError(f"{where}: {name!r} {state}; expected each id once, where there are no texts")
-        full = Row({**row, "id": name, "text": open_.pop(name)}, **getattr(row, "more", {}))
+        full = Row({**row, "id": name, "text": open_.pop(name)}, getattr(row, "left_out", ()))
         raw.append(mapped.sentence(full, where, number))
     corpus = build_corpus(raw, source=str(path), format="answers")
     say(corpus.report)

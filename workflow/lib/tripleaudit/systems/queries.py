@@ -113,7 +113,7 @@ class Answers:
         if name not in self.open:
             raise UserError(f"{where}: an answer about {name!r}, which is no id of the test set")
         row = {"id": name, "text": self.open.pop(name).text, "triples": answer["triples"]}
-        self.rows[name] = Row(row, **getattr(answer, "more", {}))
+        self.rows[name] = Row(row, getattr(answer, "left_out", ()))
 
     def sentences(self, source: str) -> list[Sentence]:
         """Return the sentences of the test set with their triples, strings looked for in the text.

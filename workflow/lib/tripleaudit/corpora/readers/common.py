@@ -26,12 +26,16 @@ def first_character(path: str | Path) -> str:
     return ""
 
 
+def _first_bytes(path: Path, size: int) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as stream:
+        return stream.read(size)
+
+
 def is_parquet(path: Path) -> bool:
     """Whether a file begins like Parquet."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return stream.read(4) == b"PAR1"
+    return _first_bytes(path, 4) == b"PAR1"
 
 
 def split_of(path: str | Path) -> tuple[str, str | None]:
@@ -62,10 +66,7 @@ def named_split(path: str | Path) -> str | None:
 
 def check_archive(path: Path) -> None:
     """Raise :class:`UserError` for a table of Excel and other archives, which no format reads, with what to do."""
-    if not path.is_file():
-        return
-    with path.open("rb") as stream:
-        start = stream.read(8)
+    start = _first_bytes(path, 8)
     excel = start == OLD_EXCEL
     if start.startswith(b"PK\x03\x04"):
         with contextlib.suppress(zipfile.BadZipFile, OSError), zipfile.ZipFile(path) as archive:

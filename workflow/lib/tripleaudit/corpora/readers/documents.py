@@ -113,7 +113,7 @@ REBEL_SAID = ("triplets", "generated_text", "prediction", "output")
 _SPECIAL = re.compile(r"</?s>|<pad>")  # what a tokenizer leaves of a decoded output
 
 
-def linearised(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def linearised(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a row of REBEL with its linearised triples as lists."""
     triples = []
     said = take(row, next((key for key in REBEL_SAID if key in row), "triplets"), str, where)
@@ -128,7 +128,7 @@ def linearised(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any
             if not mark or not relation.strip():
                 raise UserError(f"{where}: {shown(group)} has no '<obj> relation' after its '<subj> object'")
             triples.append([subject.strip(), relation.strip(), object_.strip()])
-    return Row({**row, "triples": triples}, left_out=left_out)
+    return Row({**row, "triples": triples}, left_out)
 
 
 def _is_rebel(probe: Probe) -> bool:
@@ -206,17 +206,18 @@ def guess_order(path: str | Path) -> str:
     )
 
 
-def reordered(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def reordered(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a document of a data set with its triples as subject, relation, object."""
     listed = [row[:2] + row[3:] if _is_cdr(row) else row for row in row["triples"]]
     triples = [[each[0], each[2], each[1]] if isinstance(each, list) and len(each) == 3 else each for each in listed]
     return {**row, "triples": triples}
 
 
-def well_formed(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def well_formed(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a document of processed triples without what is none."""
     triples = [triple for triple in row["triples"] if _is_triple(triple)]
-    return Row({**row, "triples": triples}, malformed=len(row["triples"]) - len(triples))
+    wrong = [LeftOut("malformed", f"{where}: {shown(one)}") for one in row["triples"] if not _is_triple(one)]
+    return Row({**row, "triples": triples}, wrong, len(row["triples"]))
 
 
 GENRES = form(

@@ -20,7 +20,7 @@ from tripleaudit.corpora.readers.row_files import Probe, Rows, has
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
-Plain = Callable[[dict[str, Any], str, str], dict[str, Any] | LeftOut]
+Plain = Callable[[dict[str, Any], str], dict[str, Any] | LeftOut]
 
 
 def form(
@@ -44,9 +44,8 @@ def form(
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
         rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
-        plain: ``(row, where, annotator) -> row`` with these columns, of one that has another shape, or what is left
-            out of it.
-        people: whether several may have annotated a text, of whom ``annotator`` names one.
+        plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
+        people: whether several may have annotated a text, of whom the option ``annotator`` of ``rows`` names one.
         options: names of those of ``rows``.
         none: relations that say that there is none, which are counted.
         columns: role -> column.
@@ -64,9 +63,9 @@ def form(
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
-        found = rows(Path(path), **chosen)
+        found = rows(Path(path), **chosen, **({"annotator": given.get("annotator", "")} if people else {}))
         if plain is not None:
-            found = ((where, plain(row, where, given.get("annotator", ""))) for where, row in found)
+            found = ((where, plain(row, where)) for where, row in found)
         return declared().sentences(found)
 
     return CorpusFormat(

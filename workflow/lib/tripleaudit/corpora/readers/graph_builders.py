@@ -34,14 +34,14 @@ KG_GEN = form(
 )  # fmt: skip
 
 
-def extracted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
+def extracted(row: dict[str, Any], where: str) -> dict[str, Any] | LeftOut:
     """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
     if at(row, "extraction.arg2s.0") is ABSENT:
         return LeftOut("no_object", where)
     further = [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)]
     ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
     found = {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}
-    return Row(found, left_out=further)
+    return Row(found, further)
 
 
 # OpenIE 5: one extraction a row
@@ -104,11 +104,11 @@ GRAPHRAG = form(
 ARGUMENTS = (("subject", "object"), ("head", "tail"), ("source", "target"))
 
 
-def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def grounded(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a document of LangExtract with the extractions whose attributes name a subject and an object."""
     links, gone = [], []
     for one in items(row, "extractions", dict, where):
-        attributes = one.get("attributes") or {}
+        attributes = take(one, "attributes", dict, where) if one.get("attributes") else {}
         if sum(bool(attributes.get(end)) for ends in ARGUMENTS for end in ends) == 1:
             gone = [LeftOut("no_object", f"{where}: {shown(attributes)}")]
         pairs = ([attributes.get(end) for end in ends] for ends in ARGUMENTS)
@@ -118,7 +118,7 @@ def grounded(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
     unread = [one for one in items(row, "extractions", dict, where) if one.get("attributes")]
     if unread and not links and not gone:
         gone = [LeftOut("other_attributes", f"{where}: {shown(unread[0]['attributes'])}")]
-    return Row({"id": row.get("document_id"), "text": row.get("text"), "links": links}, left_out=gone)
+    return Row({"id": row.get("document_id"), "text": row.get("text"), "links": links}, gone)
 
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes
@@ -128,11 +128,11 @@ LANGEXTRACT = form(
 )  # fmt: skip
 
 
-def by_relation(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def by_relation(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an object with spans."""
     links = []
     for relation, pairs in take(row, "relation_extraction", dict, where).items():
-        for pair in pairs or ():
+        for pair in pairs if isinstance(pairs, list) else [pairs] * bool(pairs):
             ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else pair
             if not isinstance(ends, list) or len(ends) != 2:
                 raise UserError(f"{where}: a pair of {relation!r} is {shown(pair)}, expected a head and a tail")
@@ -164,7 +164,7 @@ SPACY_LLM = form(
 )  # fmt: skip
 
 
-def linked(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def linked(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return an output of ReLiK, whose spans JSON writes as lists, with its triplets as objects."""
     links = []
     for one in items(row, "triplets", list, where):

@@ -51,7 +51,7 @@ def with_spans(path: Path, occurrence: str = "first") -> Rows:
         known = [[each.get(part) for part in TRIPLE] for each in placed]
         more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
         found = {**row, "relation_list": strings if occurrence == "first" else placed + more}
-        yield where, Row(found, listed=len(listed), notes={"relation_list": len(placed)})
+        yield where, Row(found, listed=len(listed))
 
 
 # the same as TPLinker and the generalisation papers spread it
@@ -162,27 +162,24 @@ REBEL_RAW = form(
 )  # fmt: skip
 
 
-def of_people(path: Path) -> Rows:
-    """Yield the rows of Prodigy, of texts that somebody accepted with the name of the first who did."""
+def of_people(path: Path, annotator: str = "") -> Rows:
+    """Yield the accepted rows of Prodigy: those of ``annotator``, or of the first who accepted a text."""
     first: dict[str, Any] = {}
     for where, row in read_objects(path):
-        if row.get("answer", "accept") == "accept":
-            row["_first"] = first.setdefault(str(row.get("text")), _who(row))
-        yield where, row
+        names = row.get("_annotator_id"), row.get("_session_id")
+        who = names[0] or names[1]
+        if row.get("answer", "accept") != "accept":
+            yield where, LeftOut("texts_not_accepted", where)
+        elif annotator and annotator not in names:
+            yield where, LeftOut("other_annotators", where)
+        elif not annotator and first.setdefault(str(row.get("text")), who) != who:
+            yield where, LeftOut("several_annotators", where)
+        else:
+            yield where, _with_ends(row, where)
 
 
-def _who(row: dict[str, Any]) -> Any:
-    return row.get("_annotator_id") or row.get("_session_id")
-
-
-def accepted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
+def _with_ends(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a row of Prodigy with the spans of its relations, which may stand there, or be called by a token."""
-    if row.get("answer", "accept") != "accept":
-        return LeftOut("texts_not_accepted", where)
-    if annotator and annotator not in (row.get("_annotator_id"), row.get("_session_id")):
-        return LeftOut("other_annotators", where)
-    if not annotator and row["_first"] != _who(row):
-        return LeftOut("several_annotators", where)
     spans, tokens = (items(row, key, dict, where) if row.get(key) else [] for key in ("spans", "tokens"))
     ends = {span["token_end"]: span for span in reversed(spans) if type(span.get("token_end")) is int}
     relations = []
@@ -204,7 +201,7 @@ def accepted(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] 
 
 # spaCy's annotation tool
 PRODIGY = form(
-    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people, plain=accepted, people=True,
+    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people, people=True,
     text="text", triples="relations", subject="head", relation="label", object="child",
     entities="spans", name="text", start="start", end="end", type="label",
 )  # fmt: skip
@@ -216,10 +213,10 @@ def _is_doccano(probe: Probe) -> bool:
     return offsets and isinstance(relations, list) and "text" in probe.value and "tokens" not in probe.value
 
 
-def marked(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]:
+def marked(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return a text of doccano; of one without any entity the export does not say whether somebody looked at it."""
     empty = not items(row, "entities", dict, where) and not row.get("relations")
-    return Row(row, left_out=[LeftOut("empty_annotations", where)] * empty)
+    return Row(row, [LeftOut("empty_annotations", where)] * empty)
 
 
 DOCCANO = form(
@@ -231,12 +228,16 @@ DOCCANO = form(
 WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "from_id")]}
 
 
-def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
-    """Return a task of Label Studio as text, regions and relations, one for each label and direction.
+def tasks(path: Path, annotator: str = "") -> Rows:
+    """Yield the tasks of Label Studio as text, regions and relations, one for each label and direction.
 
     A task that was skipped, or that waits for its annotator, says nothing about its text. Of several annotations, that
     of the chosen annotator (id, e-mail or name), or the first.
     """
+    yield from ((where, _annotated(row, where, annotator)) for where, row in read_objects(path))
+
+
+def _annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
     made = items(row, "annotations", dict, where)
     kept = [one for one in made if not one.get("was_cancelled")]
     if not kept:
@@ -257,7 +258,7 @@ def annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any]
                 ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
                 links.append({"label": label, **ends})
     found = {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
-    return Row(found, left_out=[LeftOut("several_annotators", where)] * (len(kept) > 1))
+    return Row(found, [LeftOut("several_annotators", where)] * (len(kept) > 1))
 
 
 def _names_of(annotator: Any) -> list[str]:
@@ -266,7 +267,7 @@ def _names_of(annotator: Any) -> list[str]:
 
 # the JSON export
 LABEL_STUDIO = form(
-    "label-studio", order=6.3, keys=("data", "annotations"), plain=annotated, people=True,
+    "label-studio", order=6.3, keys=("data", "annotations"), rows=tasks, people=True,
     id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
     entities="regions", key="id", name="text", start="start", end="end", type="labels",
 )  # fmt: skip

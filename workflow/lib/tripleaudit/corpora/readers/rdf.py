@@ -129,7 +129,7 @@ def rows(path: Path) -> Rows:
     others = [LeftOut("other_files", str(file)) for file in files if file not in read]
     for file in files:
         for where, row in _of_file(file) if FILE.fullmatch(file.name) else ():
-            row.more["left_out"] += others
+            row.left_out += others
             yield where, row
             others = []
 
@@ -146,7 +146,7 @@ def _of_file(path: Path) -> Rows:
             text = {"text": stream.read()}
     for number, (each, triples) in enumerate((found or {name: outside}).items()):
         row = {"id": each, **text, "triples": triples}
-        yield f"{path} {each}", Row(row, left_out=[] if number else gone)
+        yield f"{path} {each}", Row(row, () if number else gone)
 
 
 def _answers(path: Path) -> Rows:
@@ -164,10 +164,8 @@ def _answers(path: Path) -> Rows:
         except UserError as error:
             gone.append(LeftOut("broken_answers", str(error)))
         triples = [triple for listed in found.values() for triple in listed]
-        yield (
-            where,
-            Row({**{name: row[name] for name in ("id", "text") if name in row}, "triples": triples}, left_out=gone),
-        )
+        known: dict[str, Any] = {name: row[name] for name in ("id", "text") if name in row}
+        yield where, Row({**known, "triples": triples}, gone)
 
 
 def _is_json_ld(probe: Probe) -> bool:

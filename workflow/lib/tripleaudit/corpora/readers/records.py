@@ -17,7 +17,6 @@ path through a list takes the field of every item. ``subject=tail,object=head`` 
 import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -286,24 +285,17 @@ class Mapped:
             UserError: a part is of another kind than expected, or points outside its sentence.
         """
         text, offsets = self._text(row, where)
-        listed = _decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
+        listed = decoded(self.need(row, "entities", where) if "start" in self.given else self.find(row, "entities"))
         here = Arguments(self, text, offsets, _list(listed), where)
-        more = {"left_out": [], **(row.more if isinstance(row, Row) else {})}
-        here.left_out += more.pop("left_out")
+        whole = row if isinstance(row, Row) else Row(row)
+        here.left_out += whole.left_out
         if row.get("error") or row.get("finish_reason") in CUT or self.lists(row) and row.get("answer") == "reject":
             here.left_out.append(LeftOut("failed_rows", where))
         none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
         found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
         name = self.find(row, "id")
-        raw = RawSentence(
-            str(number if name is ABSENT or name is None else name),
-            text,
-            [triple for triple in found if triple],
-            where,
-            notes={"pairs_without_relation": 0} if self.declared and self.none else {},
-            left_out=here.left_out,
-        )
-        return replace(raw, **more) if more else raw
+        name = str(number if name is ABSENT or name is None else name)
+        return RawSentence(name, text, [triple for triple in found if triple], where, whole.listed, here.left_out)
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
@@ -313,7 +305,7 @@ class Mapped:
         ]
         if triples is None:
             here.left_out.append(LeftOut("null_triples", here.where))
-        triples = _decoded(triples)
+        triples = decoded(triples)
         for name in () if triples else self.names["triples"]:
             if any(isinstance(item, dict | list) for item in _list(row.get(name))):
                 here.left_out.append(LeftOut("other_lists", f"{here.where}: {name!r}"))
@@ -327,7 +319,7 @@ class Mapped:
         """Return the text and, of tokens, the characters of each."""
         text = ABSENT if "tokens" in self.given and "text" not in self.given else self.need(row, "text", where)
         if text is ABSENT:
-            tokens = _decoded(self.need(row, "tokens", where))
+            tokens = decoded(self.need(row, "tokens", where))
             if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
                 raise UserError(f"{where}: the tokens are {shown(tokens)}, expected a list of strings")
             return self._joined(tokens)
@@ -388,7 +380,8 @@ class Arguments:
         missing = all(isinstance(part, str) and (part in MISSING or not part.strip()) for part in parts)
         if missing or relation in mapped.none:
             kind = "pairs_without_relation" if relation in mapped.none else "missing_values"
-            self.left_out.append(LeftOut(kind, f"{where}: {shown(parts)}"))
+            known = [part for part in parts if part is not ABSENT]
+            self.left_out.append(LeftOut(kind, f"{where}: {shown(known)}"))
             return None
         said = item if isinstance(item, dict) else {}
         if said.get("qualifiers") or any(str(said[key]).lower() in WITHDRAWN.get(key, ()) for key in said):
@@ -488,7 +481,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _decoded(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """A list that stands in one cell of a table, as JSON or as Python writes it."""
     if value is None or value == "":
         return []

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import (
     check_archive,
     first_character,
@@ -25,11 +26,11 @@ Rows = Iterator[tuple[str, Any]]  # where a row stands, and the row
 
 
 class Row(dict):
-    """A row, and what its sentence is to have besides: fields of ``RawSentence``, such as ``left_out``."""
+    """A row, and what its sentence is to have besides: fields of ``RawSentence``."""
 
-    def __init__(self, row: Mapping[str, Any], **more: Any) -> None:
+    def __init__(self, row: Mapping[str, Any], left_out: Iterable[LeftOut] = (), listed: int | None = None) -> None:
         super().__init__(row)
-        self.more = more
+        self.left_out, self.listed = [*left_out], listed
 
 
 def at(value: Any, path: str) -> Any:
