@@ -98,7 +98,7 @@ class StudyConfig(Section):
     own_extractors: dict[str, OwnExtractor] = {}
     """Extractors of your own, name -> path/to/file.py:Class (docs/extending.md)."""
     plugins: list[Text] = []
-    """Files, or installed entry points, that add tables, extractors, protocols, matching rules, scores or formats
+    """Files, or installed entry points, that add tables, extractors, protocols, matching rules or formats
     (docs/extending.md)."""
     systems: dict[Name, Annotated[System, OrEmpty]] = {}
     """Systems of any kind, by name: stored outputs, programs, classes, language models, trained extractors
