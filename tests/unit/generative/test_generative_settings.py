@@ -55,10 +55,7 @@ def test_a_good_section_has_no_problems():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        (
-            {"systems": {"a": {"endpoint": "payd"}}},
-            "systems/a/endpoint: unknown endpoint 'payd', did you mean 'paid'?",
-        ),
+        ({"systems": {"a": {"endpoint": "payd"}}}, "systems/a/endpoint: unknown endpoint 'payd', did you mean 'paid'?"),
         ({"systems": {"a": {"endpoint": "paid", "datasets": ["x"]}}}, "unknown data set 'x'"),
         ({"systems": {"a": {"endpoint": "paid", "prompt": "opn"}}}, "did you mean 'open'"),
         ({"datasets": {"d": {"corpus": "nyt"}}, "systems": {}}, "unknown corpus 'nyt'"),

@@ -240,9 +240,6 @@ def test_texts_without_triples_are_left_out_of_fs_and_shown_as_0_in_a_column():
 
 
 def test_a_judge_that_refuses_is_not_queried_again(tmp_path):
-    with (
-        FakeEndpoint(answer=Reply(None, refusal="no")) as fake,
-        Client(Endpoint(fake.url, "fake"), tmp_path) as client,
-    ):
+    with FakeEndpoint(answer=Reply(None, refusal="no")) as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
         _, report = judge(System({"x": [A]}), client, load_prompt("judge"), most_unreadable=1)
         assert fake.count == 1 and (report.refused, report.unparsed, report.coverage) == (1, 0, 0)

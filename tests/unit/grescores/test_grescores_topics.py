@@ -134,11 +134,7 @@ def test_errors_say_what_was_expected(tmp_path):
 
 
 # Lowest and highest TS over five retrained official models (K 50, 1500 documents), and their spread as tolerance.
-CDR = {
-    "vicuna-1.5-7b": (0.5739, 0.6309),
-    "gpt-3.5-turbo-1106": (0.7869, 0.8526),
-    "openchat": (0.7608, 0.8191),
-}
+CDR = {"vicuna-1.5-7b": (0.5739, 0.6309), "gpt-3.5-turbo-1106": (0.7869, 0.8526), "openchat": (0.7608, 0.8191)}
 
 
 @pytest.mark.thorough

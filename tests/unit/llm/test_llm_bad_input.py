@@ -27,11 +27,7 @@ def missing(code: int) -> Fault:
 @pytest.mark.parametrize(
     ("fault", "values", "sentence"),
     [
-        (
-            None,
-            {"base_url": "http://127.0.0.1:9/v1"},
-            r"\(http://127.0.0.1:9/v1\) does not answer after 2 attempts",
-        ),
+        (None, {"base_url": "http://127.0.0.1:9/v1"}, r"\(http://127.0.0.1:9/v1\) does not answer after 2 attempts"),
         (status(401, message="bad key"), {}, "turns us away: status 401: bad key"),
         (None, {"api_key_env": "NO_SUCH_KEY"}, "variable NO_SUCH_KEY is not set; expected it to hold the key"),
         (status(403), {}, "turns us away: status 403: no"),

@@ -9,17 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.fake_endpoint import (
-    OK,
-    FakeEndpoint,
-    Reply,
-    cut,
-    drop,
-    endpoint,
-    malformed,
-    requests,
-    status,
-)
+from support.fake_endpoint import OK, FakeEndpoint, Reply, cut, drop, endpoint, malformed, requests, status
 from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
@@ -354,10 +344,7 @@ def test_embeddings_are_cached_text_by_text(tmp_path):
         ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "mine'/concurrency: expected at least 1, got 0"),
         ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "/structured: expected one of 'auto'"),
         ({"base_url": "https://x/v1", "model": "m", "token_field": "tokens"}, "/token_field: expected one of 'auto'"),
-        (
-            {"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1},
-            "/reasoning_tokens: expected at least 0",
-        ),
+        ({"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1}, "/reasoning_tokens: expected at least 0"),
         (
             {"base_url": "https://x/v1", "model": "m", "requests_per_minute": 0},
             "/requests_per_minute: expected more than 0",

@@ -17,15 +17,7 @@ from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.triple_dialogues import extract_triples
 from tripleaudit.needles.triple_scores import triple_scores
-from tripleaudit.needles.triples import (
-    TripleNeedle,
-    found,
-    haystacks,
-    infuse_triples,
-    spurious,
-    triple_rows,
-    verbalise,
-)
+from tripleaudit.needles.triples import TripleNeedle, found, haystacks, infuse_triples, spurious, triple_rows, verbalise
 from tripleaudit.tables.builders import found_triples
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
