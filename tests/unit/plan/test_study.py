@@ -249,3 +249,14 @@ def test_a_table_is_made_from_the_files_of_its_kind(root):
         "needles": {"scores", "criteria", "runs"},
         "audits": {"audits"},
     }
+
+
+def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in():
+    class Of(SimpleNamespace):
+        def get(self, name, default):
+            return getattr(self, name, default)
+
+    data, of = study().data, Of(corpus="webnlg", split="train")
+    (file,) = data.files_of_split("webnlg", "train", "original")
+    for folder, said in (("some/raw/", "some/raw"), ("", ".")):
+        assert data.prepare_origin(of, [folder + file]) == ["--raw-root", said]
