@@ -52,6 +52,10 @@ class Page:
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
+    def rest(self, milliseconds: int) -> None:
+        """Give the page so much time."""
+        self.evaluate(f"new Promise(done => setTimeout(done, {milliseconds}))")
+
     def open(self, path: Path) -> None:
         """Load a file and wait until its scripts have run."""
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -83,7 +87,7 @@ class Page:
 
     def problems(self) -> list[str]:
         """Errors and warnings of the console, and exceptions, so far."""
-        self.evaluate("new Promise(done => setTimeout(done, 50))")
+        self.rest(50)
         found = []
         for event in self.events:
             params = event.get("params", {})
@@ -115,13 +119,9 @@ def browser(folder: Path) -> Iterator[Page]:
     """Start a Chromium with its profile in ``folder`` and yield its first page."""
     log = folder / "chromium.log"
     environment = {**os.environ, "HOME": str(folder), "DBUS_SESSION_BUS_ADDRESS": "disabled:"}
+    command = [binary(), *FLAGS.split(), f"--user-data-dir={folder / 'profile'}", "about:blank"]
     with log.open("wb") as stream:
-        process = subprocess.Popen(
-            [binary(), *FLAGS.split(), f"--user-data-dir={folder / 'profile'}", "about:blank"],
-            stdout=stream,
-            stderr=stream,
-            env=environment,
-        )
+        process = subprocess.Popen(command, stdout=stream, stderr=stream, env=environment)
     try:
         page = Page(_page_address(folder / "profile" / "DevToolsActivePort", process, log))
         yield page

@@ -23,7 +23,7 @@ def take_pictures(page: Page, folder: Path) -> list[Path]:
                 f"{links}.find(one => one.textContent !== '0').click();"
                 "document.querySelector('.badge.wrong').closest('button').click()"
             )
-        page.evaluate("new Promise(done => setTimeout(done, 1000))")
+        page.rest(1000)
         page.screenshot(path, height=1000, scheme=scheme)
     return paths
 

@@ -3,7 +3,7 @@
 import dataclasses
 from pathlib import Path
 
-from support.scored import KEYS
+from support.scored import keys_of
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
@@ -43,8 +43,7 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
     split = {name: load_sentences(DEMO / f"{name}.jsonl") for name in ("train", "valid", "test")}
     zero = {name: load_sentences(DEMO / f"{name}_zero.jsonl") for name in split}
     split["test"], zero["test"] = split["test"][:60], zero["test"][:30]
-    first = split["test"][0]
-    split["test"][0] = _shifted(first, f"\N{GRINNING FACE} {EVIL} ")
+    split["test"][0] = _shifted(split["test"][0], f"\N{GRINNING FACE} {EVIL} ")
     files = {}
     for setting in ("nz", "wz"):
         for name in split:
@@ -57,17 +56,15 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
         predictions = folder / f"predictions/{path}/test.jsonl"
         save_sentences(predictions, [damaged(sentence, number) for number, sentence in enumerate(test)])
         write_json(folder / f"models/{path}/provenance.json", SIDECAR)
-        write_jsonl(
-            folder / f"models/{path}/history.jsonl", [{"epoch": e, "loss": 1 / e, "f1": e / 10} for e in range(1, 5)]
-        )
+        history = [{"epoch": e, "loss": 1 / e, "f1": e / 10} for e in range(1, 5)]
+        write_jsonl(folder / f"models/{path}/history.jsonl", history)
         for testing in ("nz", "wz"):
             scores.append(folder / f"scores/{path}/test-{testing}.csv")
             counts.append(folder / f"counts/{path}/test-{testing}.csv")
             keys = ("small", "demo", "original", trainset[-2:], testing, "casrel", noise, 1)
             out = {"out_scores": scores[-1], "out_counts": counts[-1]}
             run = RunFiles(gold=files[testing, "test"], predictions=predictions, train=files["nz", "train"], **out)
-            only = testing == "nz"
-            score_run(run, dict(zip(KEYS, keys, strict=True)), Resampling(100), only_with_triples=only)
+            score_run(run, keys_of(*keys), Resampling(100), only_with_triples=testing == "nz")
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
         keys={"study": "small", "corpus": "demo", "protocol": "original"},
@@ -80,12 +77,8 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
     facts = [{"keys": keys | {"training": setting}, "device": "cpu", "seconds_per_epoch": each}
              for setting, each in seconds.items()]  # fmt: skip
     write_json(folder / "trainings.json", facts)
-    inputs = {
-        "scores": [folder / "scores.csv"],
-        "counts": counts,
-        "audits": [folder / "audits/demo/original.json"],
-        "runs": [folder / "trainings.json"],
-    }
+    inputs = {"scores": [folder / "scores.csv"], "counts": counts}
+    inputs |= {"audits": [folder / "audits/demo/original.json"], "runs": [folder / "trainings.json"]}
     for name in TABLES:
         make_table(name, folder / "tables" / name, **inputs)
     if plots:

@@ -13,6 +13,7 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_rows, score_run
 from tripleaudit.scoring.scores import Score, write_scores
 from tripleaudit.tables.audits import study_audit
+from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
 
 TEXT = "Ann wrote Emma in Rome"
@@ -61,13 +62,12 @@ class Results:
 
     def __init__(self, folder: Path, study: str = "study") -> None:
         self.folder, self.study = folder, study
-        folder.mkdir(parents=True, exist_ok=True)
-        self.scores: list[Path] = []
-        self.counts: list[Path] = []
-        self.audits: list[Path] = []
-        self.runs: list[Path] = []
-        self.curves: list[Path] = []
+        self.scores, self.counts, self.audits, self.runs, self.curves = ([] for _ in range(5))
         save_sentences(folder / "train.jsonl", TRAIN)
+
+    def inputs(self, **more) -> TableInputs:
+        """Return what tables are made of: all that was written so far."""
+        return load_inputs(scores=self.scores, counts=self.counts, audits=self.audits, **{"runs": self.runs, **more})
 
     def run(
         self,
@@ -87,49 +87,30 @@ class Results:
         """Score one pretended extractor once a seed."""
         gold = sentences_of(sentences, zero)
         for seed in seeds:
-            name = f"{corpus}-{protocol}-{training}-{testing}-{extractor}-{noise}-{seed}"
-            save_sentences(self.folder / "gold.jsonl", gold)
             # The random stream belongs to the extractor, so that NZ predictions are part of the WZ ones.
             noisy = seed * 1000 + sum(map(ord, extractor + noise + training))
-            save_sentences(self.folder / "found.jsonl", pretend(gold, quality, false_alarms, noisy))
-            out = self._out(name)
-            gold_file, found, train = (self.folder / f"{stem}.jsonl" for stem in ("gold", "found", "train"))
-            keys = self._keys(corpus, protocol, training, testing, extractor, noise, seed)
-            score_run(RunFiles(gold=gold_file, predictions=found, train=train, **out), keys, Resampling(200))
+            of = (corpus, protocol, training, testing, extractor, noise, seed)
+            self._score(of, gold, pretend(gold, quality, false_alarms, noisy))
 
     def classifier(self, name: str, *, quality: float, corpus: str = "conll04", seeds: Iterable[int] = (1,)) -> None:
         """Score one pretended zero-cardinality classifier once a seed."""
         gold = sentences_of(100, 150)
         for seed in seeds:
             random = np.random.default_rng(seed)
-            rows = [
-                {"id": s.id, "score": float(np.clip(random.normal(quality if s.triples else 1 - quality, 0.2), 0, 1))}
-                for s in gold
-            ]
-            save_sentences(self.folder / "gold.jsonl", gold)
-            write_jsonl(self.folder / "decisions.jsonl", rows)
-            stem = f"{corpus}-{name}-{seed}"
-            curve = self.folder / f"{stem}.curve.json"
-            decided = self.folder / "decisions.jsonl"
-            files = RunFiles(gold=self.folder / "gold.jsonl", decisions=decided, out_curve=curve, **self._out(stem))
-            score_classifier(files, self._keys(corpus, "original", "wz", "wz", name, "none", seed), Resampling(200))
-            self.curves.append(curve)
+            scores = [random.normal(quality if one.triples else 1 - quality, 0.2) for one in gold]
+            self.curves.append(self.folder / f"{corpus}-{name}-{seed}.curve.json")
+            of = (corpus, "original", "wz", "wz", name, "none", seed)
+            self._decide(of, gold, np.clip(scores, 0, 1), out_curve=self.curves[-1])
 
     def baseline(self, name: str, predicted: Iterable[Sentence] | None = None) -> None:
         """Score what a baseline says, as the workflow does: without noise and seed. None scores a classifier."""
-        keys = self._keys("webnlg", "original", "nz", "nz", name, "none", "")
-        gold_file, found, train = (self.folder / f"{stem}.jsonl" for stem in ("gold", "found", "train"))
         if predicted is None:
             gold = sentences_of(100, 150)
-            save_sentences(gold_file, gold)
-            write_jsonl(found, [{"id": one.id, "score": 1.0} for one in gold])
-            files = RunFiles(gold=gold_file, decisions=found, **self._out(name))
-            score_classifier(files, keys | {"training": "wz", "testing": "wz"}, Resampling(200))
-            return
-        predicted = list(predicted)
-        save_sentences(gold_file, sentences_of(len(predicted)))
-        save_sentences(found, predicted)
-        score_run(RunFiles(gold=gold_file, predictions=found, train=train, **self._out(name)), keys, Resampling(200))
+            self._decide(("webnlg", "original", "wz", "wz", name, "none", ""), gold, [1.0] * len(gold))
+        else:
+            predicted = list(predicted)
+            of = ("webnlg", "original", "nz", "nz", name, "none", "")
+            self._score(of, sentences_of(len(predicted)), predicted)
 
     def audit(
         self, corpus: str, protocol: str, splits: dict[str, list[Sentence]], with_zero: dict | None = None
@@ -146,14 +127,28 @@ class Results:
         path.write_text(json.dumps(fact))
         self.runs.append(path)
 
-    def _keys(self, *of: object) -> dict:
-        return dict(zip(KEYS, (self.study, *of), strict=True))
+    def _score(self, of: tuple, gold: list[Sentence], predicted: list[Sentence]) -> None:
+        files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "predictions", "train")}
+        save_sentences(files["gold"], gold)
+        save_sentences(files["predictions"], predicted)
+        score_run(RunFiles(**files, **self._out(of)), keys_of(self.study, *of), Resampling(200))
 
-    def _out(self, stem: str) -> dict[str, Path]:
-        out = {"out_scores": self.folder / f"{stem}.csv", "out_counts": self.folder / f"{stem}.counts.csv"}
-        self.scores.append(out["out_scores"])
-        self.counts.append(out["out_counts"])
-        return out
+    def _decide(self, of: tuple, gold: list[Sentence], scores: Iterable[float], **more: Path) -> None:
+        files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "decisions")}
+        save_sentences(files["gold"], gold)
+        write_jsonl(files["decisions"], [{"id": s.id, "score": float(n)} for s, n in zip(gold, scores, strict=True)])
+        score_classifier(RunFiles(**files, **more, **self._out(of)), keys_of(self.study, *of), Resampling(200))
+
+    def _out(self, of: tuple) -> dict[str, Path]:
+        stem = self.folder / "-".join(map(str, of))
+        self.scores.append(stem.with_name(f"{stem.name}.csv"))
+        self.counts.append(stem.with_name(f"{stem.name}.counts.csv"))
+        return {"out_scores": self.scores[-1], "out_counts": self.counts[-1]}
+
+
+def keys_of(*of: object) -> dict:
+    """The keys of a run: study, corpus, protocol, training, testing, extractor, noise and seed."""
+    return dict(zip(KEYS, of, strict=True))
 
 
 def tables_of(folder: Path, counted: Iterable[SentenceCounts], facts: Iterable[dict] = (), more: Iterable[Score] = ()):
@@ -193,5 +188,5 @@ def make_study(
                 keys = (folder.name, "c", "original", "nz", testing, extractor, "none", seed)
                 gold_file = sets / testing / "test.jsonl"
                 files = RunFiles(gold=gold_file, predictions=found, train=train, report=report, **out)
-                score_run(files, dict(zip(KEYS, keys, strict=True)), Resampling(50))
+                score_run(files, keys_of(*keys), Resampling(50))
     return folder

@@ -36,18 +36,13 @@ def classified(tmp_path):
 
 def test_a_classifier_says_of_each_sentence_whether_it_has_triples(classified):
     data = browser_data([classified])
-    assert [sentence["d"] for sentence in data["sentences"]] == [
-        {0: [1, 0.9]},
-        {0: [0, 0.2]},
-        {0: [1, 0.8]},
-        {0: [0, 0.1]},
-    ]
+    expected = [[1, 0.9], [0, 0.2], [1, 0.8], [0, 0.1]]
+    assert [sentence["d"] for sentence in data["sentences"]] == [{0: one} for one in expected]
     assert not any(sentence["p"] for sentence in data["sentences"])
     (counts,) = error_counts(data)
     assert {kind: number for kind, number in counts.items() if number} == {"correct": 2, "missed": 1, "zero": 1}
-    assert [decided(yes, has) for yes in (True, False) for has in (True, False)] == [
-        "correct", "zero", "missed", "correct"
-    ]  # fmt: skip
+    kinds = [decided(yes, has) for yes in (True, False) for has in (True, False)]
+    assert kinds == ["correct", "zero", "missed", "correct"]
 
 
 def test_numbers_of_a_classifier_lead_to_its_sentences(classified):
@@ -64,17 +59,13 @@ def named(tmp_path):
     corpus, model = tmp_path / "needles/corpus", tmp_path / "needles/models/lm"
     text = "Zed Harbour is a port. Ada Lund lives there."
     write_jsonl(corpus / "infusions.jsonl", [{"doc": "d", "text": text, "needles": [{"id": "d:Place:1"}]}])
-    needles = [
-        {"id": "d:Place:1", "doc": "d", "type": "Place", "name": "Zed Harbour"},
-        {"id": "d:Person:1", "doc": "d", "type": "Person", "name": "never infused"},
-    ]
-    write_jsonl(corpus / "needles.jsonl", needles)
-    found = [
-        {"doc": "d", "variant": "enriched", "type": "Place", "name": "Zed Harbour"},
-        {"doc": "d", "variant": "enriched", "type": "Person", "name": "Ada Lund"},
-        {"doc": "d", "variant": "untouched", "type": "Person", "name": "of another reading"},
-    ]
-    write_jsonl(model / "entities.jsonl", found)
+    needles = (("Place", "Zed Harbour"), ("Person", "never infused"))
+    rows = [{"id": f"d:{kind}:1", "doc": "d", "type": kind, "name": name} for kind, name in needles]
+    write_jsonl(corpus / "needles.jsonl", rows)
+    found = [("enriched", "Place", "Zed Harbour"), ("enriched", "Person", "Ada Lund")]
+    found.append(("untouched", "Person", "of another reading"))
+    rows = [{"doc": "d", "variant": variant, "type": kind, "name": name} for variant, kind, name in found]
+    write_jsonl(model / "entities.jsonl", rows)
     return entities_of(model / "entities.jsonl")
 
 
@@ -84,9 +75,8 @@ def test_needles_stand_in_their_documents_with_what_was_named(named):
     types = data["relations"]
     assert document["t"].startswith("Zed Harbour is")
     assert [(one[0], types[one[1]], one[2]) for one in document["g"]] == [([0, 11], "Place", "")]
-    assert [(one[0], types[one[1]], one[3]) for one in document["p"][0]] == [
-        ([0, 11], "Place", "correct"), ([23, 31], "Person", "other")
-    ]  # fmt: skip
+    predicted = [(one[0], types[one[1]], one[3]) for one in document["p"][0]]
+    assert predicted == [([0, 11], "Place", "correct"), ([23, 31], "Person", "other")]
     assert data["sets"] == [{"key": "needles", "name": "entities in documents with needles"}]
 
 
@@ -132,7 +122,7 @@ def test_what_a_judge_said_of_a_triple_stands_behind_it(tmp_path):
     split = '{"parts": [["Ada", "likes", "x"], ["x", "likes", "Ben"]]}'
     answers = {json.dumps(list(triple.strings)): text for triple, text in zip(triples, ("[]", split, "?"), strict=True)}
     write_json(judged / "granularity.json", {"Ada Ben": answers})
-    run = answered_by(texts / "lm/answers.jsonl", [tmp_path / "gre/set/judged/other/judge/factualness.json",
-                                                   judged / "factualness.json"])  # fmt: skip
+    other = tmp_path / "gre/set/judged/other/judge/factualness.json"
+    run = answered_by(texts / "lm/answers.jsonl", [other, judged / "factualness.json"])
     (sentence,) = browser_data([run])["sentences"]
     assert [triple[5:] for triple in sentence["p"][0]] == [[[1.0, 1.0]], [[0.0, 0.14]], [[None, None]], []]

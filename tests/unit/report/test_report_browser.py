@@ -17,6 +17,7 @@ pytestmark = [
 
 STATUS = "document.getElementById('browser-status').textContent"
 FOCUS = "document.activeElement.id || document.activeElement.className"
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SHOWN = "[...document.querySelectorAll('.sentence')].length"
 
 
@@ -93,7 +94,7 @@ def test_the_report_works_by_keyboard_without_errors(page, report):
 
     tab_to(page, "clear-filters")
     page.press("Enter")
-    page.evaluate("new Promise(done => setTimeout(done, 50))")
+    page.rest(50)
     assert page.evaluate(STATUS).startswith("90 sentences fit")
     tab_to(page, "next-page")
     page.press("Enter")
@@ -170,7 +171,7 @@ def test_arrows_move_inside_a_table_that_is_one_stop_of_the_tab_key(page):
 def test_a_table_is_copied(page):
     page.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     page.evaluate("document.querySelector('#t-type-f1 .copy[data-form=LaTeX]').click()")
-    page.evaluate("new Promise(done => setTimeout(done, 200))")
+    page.rest(200)
     assert page.evaluate("document.getElementById('said').textContent") == "The table is copied as LaTeX."
     assert page.problems() == []
 
@@ -181,12 +182,12 @@ def test_plots_are_drawn_in_the_colours_of_the_page(page):
     colours = []
     for scheme in ("light", "dark"):
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        page.evaluate("new Promise(done => setTimeout(done, 800))")
+        page.rest(800)
         colours.append(page.evaluate(fill))
         assert colours[-1] == page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--ink')")
     assert colours[0] != colours[1]
     page.evaluate("document.querySelector('#p0-training-curves').scrollIntoView()")
-    page.evaluate("new Promise(done => setTimeout(done, 800))")
+    page.rest(800)
     titles = "[...document.querySelectorAll('#p0-training-curves .role-title-text text')].map(one => one.textContent)"
     assert page.evaluate(titles) == ["Demo: training loss", "Demo: validation F1"]
     label = fill.replace("#t-type-f1 .chart", "#p0-training-curves .chart")
@@ -201,9 +202,8 @@ def test_untrusted_text_and_characters_beyond_the_first_plane_are_shown_as_they_
     open_sentences(page)
     text = page.evaluate("document.querySelector('.sentence .text').textContent")
     assert text.startswith(f"\N{GRINNING FACE} {EVIL} ")
-    gold = page.evaluate(
-        "[...document.querySelectorAll('.sentence:first-child .triple b')].map(one => one.textContent)"
-    )
+    names = "[...document.querySelectorAll('.sentence:first-child .triple b')]"
+    gold = page.evaluate(f"{names}.map(one => one.textContent)")
     assert gold and all(part in text for part in gold)
     assert page.evaluate("document.title") == "small – tripleaudit report"
     page.evaluate("document.querySelector('.triple').click()")
@@ -214,10 +214,9 @@ def test_untrusted_text_and_characters_beyond_the_first_plane_are_shown_as_they_
 def test_a_word_longer_than_a_phone_is_wide_breaks(page):
     """Commits, digests and addresses have no blank, and how wide their digits are depends on the font."""
     page.call("Emulation.setDeviceMetricsOverride", width=390, height=900, deviceScaleFactor=1, mobile=False)
-    page.evaluate(
-        "document.querySelectorAll('p, li, h1, h2, h3, figcaption').forEach(one => one.append('m'.repeat(90)))"
-    )
-    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    elements = "document.querySelectorAll('p, li, h1, h2, h3, figcaption')"
+    page.evaluate(f"{elements}.forEach(one => one.append('m'.repeat(90)))")
+    assert page.evaluate(TOO_WIDE) == 0
 
 
 def test_every_row_of_a_table_stands_under_its_columns(page):
@@ -230,19 +229,16 @@ def test_every_row_of_a_table_stands_under_its_columns(page):
 def test_nothing_is_wider_than_the_page(page, media, width):
     page.call("Emulation.setEmulatedMedia", media=media)
     page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(wide) == 0
+    assert page.evaluate(TOO_WIDE) == 0
     page.evaluate("dispatchEvent(new Event('beforeprint')); new Promise(done => setTimeout(done, 500))")
-    assert page.evaluate(wide) == 0
+    assert page.evaluate(TOO_WIDE) == 0
     shown = "[...document.querySelectorAll('nav, .filters, .pager button')].filter(one => one.checkVisibility()).length"
     assert (page.evaluate(shown) == 0) == (media == "print")
     views = "[...document.querySelectorAll('.view')].filter(one => one.checkVisibility()).length"
     assert page.evaluate(views) == (3 if media == "print" else 1)
     if media == "print":  # nothing to scroll on paper: every table fits
-        over = (
-            "[...document.querySelectorAll('.ta-table, .scroll')].filter(one => one.scrollWidth > one.clientWidth + 1)"
-        )
-        assert page.evaluate(f"{over}.map(one => one.innerText.slice(0, 80))") == []
+        over = "filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.innerText.slice(0, 80))"
+        assert page.evaluate(f"[...document.querySelectorAll('.ta-table, .scroll')].{over}") == []
 
 
 def test_pictures_for_the_documentation(page, tmp_path):

@@ -1,11 +1,11 @@
 import dataclasses
-import html.parser
 import json
 import re
 import shutil
 
 import pytest
 
+from support.outline import Outline
 from support.report_study import EVIL, TABLES, write_finished_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -23,7 +23,6 @@ from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.labels import SETTINGS_NOTE
 from tripleaudit.tables.render.json_form import read_table
 
-VOID = {"meta", "input", "br", "img", "link", "hr"}
 pytestmark = pytest.mark.xdist_group("report")
 
 
@@ -55,30 +54,13 @@ def page_of(folder, **more) -> str:
     return folder.with_name("r.html").read_text(encoding="utf-8")
 
 
-class Outline(html.parser.HTMLParser):
-    """Collects ids, addresses and unclosed elements of a page."""
+def embedded(written: str, name: str) -> str:
+    return re.search(rf'id="{name}">(.*?)</script>', written, re.DOTALL).group(1)
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open, self.ids, self.addresses, self.tags = [], [], [], []
-        self.feed(text)
 
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        values = dict(attrs)
-        if "id" in values:
-            self.ids.append(values["id"])
-        self.addresses += [value for name, value in attrs if name in ("src", "href", "xlink:href", "data", "action")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
+def data_of(written: str, name: str):
+    """What the page holds as JSON under an id."""
+    return json.loads(embedded(written, name))
 
 
 def test_page_is_well_formed_and_loads_nothing(written):
@@ -89,17 +71,15 @@ def test_page_is_well_formed_and_loads_nothing(written):
     assert {address[1:].partition("?")[0] for address in outline.addresses} <= set(outline.ids)
     assert "default-src 'none'" in written
     assert {"main", "nav", "header", "footer", "h1", "article"} <= set(outline.tags)
-    assert "url(http" not in written
-    assert "@import" not in written
+    assert "url(http" not in written and "@import" not in written
     assert len(written) < 10_000_000
 
 
 def test_untrusted_text_is_shown_and_never_markup(written):
     assert EVIL not in written
     assert "<script>document" not in written
-    embedded = re.search(r'id="browser-data">(.*?)</script>', written, re.DOTALL).group(1)
-    assert not set("<>&") & set(embedded)
-    value = json.loads(embedded)
+    assert not set("<>&") & set(embedded(written, "browser-data"))
+    value = data_of(written, "browser-data")
     assert EVIL in value["relations"]
     assert any(EVIL in sentence["t"] for sentence in value["sentences"])
     value = {"</script>": ["<!--", "&amp;", "\u2028", "\N{GRINNING FACE}"]}
@@ -117,11 +97,6 @@ def test_every_table_stands_with_its_question_answer_and_command(written):
     assert written.count("<figure") == 2
     assert "d" * 64 in written
     assert "with uncommitted changes" in written
-
-
-def data_of(written: str, name: str):
-    """What the page holds as JSON under an id."""
-    return json.loads(re.search(rf'id="{name}">(.*?)</script>', written, re.DOTALL).group(1))
 
 
 def test_notes_stand_once_and_tables_can_be_copied(study, written):
@@ -212,10 +187,10 @@ def test_what_is_folded_repeats_nothing_that_stands_in_sight(study):
 
 def test_a_number_stands_in_the_row_of_its_own_corpus(study):
     of = read_table(study / "tables/type-f1.json").rows[0].cells[0].of
-    minutes = Column("Minutes")
-    scores = Table("scores", "", [Column("F1")], [Row("CasRel", (Cell(9.0, of={**of, "corpus": "nyt"}),)),
-                                                  Row("CasRel", (Cell(8.0, of=of),))])  # fmt: skip
-    timed = Table("times", "", [minutes], [Row("CasRel", (Cell(3.0, of={**of, "corpus": "nyt"}),))])
+    nyt = {**of, "corpus": "nyt"}
+    rows = [Row("CasRel", (Cell(9.0, of=nyt),)), Row("CasRel", (Cell(8.0, of=of),))]
+    scores = Table("scores", "", [Column("F1")], rows)
+    timed = Table("times", "", [Column("Minutes")], [Row("CasRel", (Cell(3.0, of=nyt),))])
     rows = matrix([scores, timed]).rows
     assert rows[labels.corpus("nyt"), "CasRel"]["times", "Minutes"].value == 3.0
     assert ("times", "Minutes") not in rows["Demo", "CasRel"]
@@ -228,19 +203,15 @@ def test_of_each_system_the_first_seed_and_the_larger_test_set_are_shown(own):
     for number in (2, 10):
         for old in (runs / "seed1").iterdir():
             counts = load_counts(old)
-            SentenceCounts({**counts.keys, "seed": str(number)}, counts.ids, counts.strata, counts.counts).save(
-                runs / f"seed{number}" / old.name
-            )
+            again = dataclasses.replace(counts, keys={**counts.keys, "seed": str(number)})
+            again.save(runs / f"seed{number}" / old.name)
     shutil.rmtree(runs / "seed1")
     sidecars = own / "scores/demo/original-nz/casrel/none"
     shutil.copytree(sidecars / "seed1", sidecars / "seed2")
     files = find_files(own)
     shown = [path.relative_to(own / "counts/demo").as_posix() for path in files.rows]
-    assert shown == [
-        "original-nz/casrel/none/seed2/test-wz.csv",
-        "original-nz/casrel/noising/seed1/test-wz.csv",
-        "original-wz/casrel/none/seed1/test-wz.csv",
-    ]
+    expected = ("original-nz/casrel/none/seed2", "original-nz/casrel/noising/seed1", "original-wz/casrel/none/seed1")
+    assert shown == [f"{run}/test-wz.csv" for run in expected]
     assert files.predicted[0].gold == own / "protocols/demo/original/wz/test.jsonl"
 
 
@@ -275,10 +246,10 @@ def test_raw_answers_of_a_language_model_stand_next_to_their_text(own):
     write_jsonl(talker / "answers.jsonl", [{**line, "answers": [{"text": EVIL}]}])
     text = page_of(own)
     assert EVIL not in text
-    embedded = data_of(text, "browser-data")
-    answered = next(one for one in embedded["sentences"] if "r" in one)
+    data = data_of(text, "browser-data")
+    answered = next(one for one in data["sentences"] if "r" in one)
     assert list(answered["r"].values()) == [EVIL]
-    assert embedded["systems"][int(*answered["r"])]["name"] == "talker"
+    assert data["systems"][int(*answered["r"])]["name"] == "talker"
 
 
 def test_infused_triples_are_found_with_their_records(own, study):
@@ -360,21 +331,19 @@ def test_tables_of_many_columns_are_printed_smaller(own):
 
 
 def test_command_names_the_configuration_only_where_it_is_not_the_default(tmp_path):
-    assert command(StudyFacts("s"), tmp_path / "x.md") == f"snakemake --cores 2 {tmp_path}/x.md"
-    assert command(StudyFacts("s", configfiles=["config/a.yaml"]), tmp_path / "x.md") == (
-        f"snakemake --cores 2 {tmp_path}/x.md --configfile config/a.yaml"
-    )
-    two = command(StudyFacts("s", configfiles=["config/a.yaml", "my changes.yaml"]), tmp_path / "x.md")
-    assert two.endswith("--configfile config/a.yaml 'my changes.yaml'")
+    for files, shown in (
+        ([], ""),
+        (["config/a.yaml"], " --configfile config/a.yaml"),
+        (["config/a.yaml", "my changes.yaml"], " --configfile config/a.yaml 'my changes.yaml'"),
+    ):
+        made = command(StudyFacts("s", configfiles=files), tmp_path / "x.md")
+        assert made == f"snakemake --cores 2 {tmp_path}/x.md{shown}"
 
 
 def test_browser_data_agree_with_the_scorer(study, data):
     predicted = find_files(study).predicted
-    assert [system["name"] for system in data["systems"]] == [
-        "CasRel (trained on NZ)",
-        "CasRel+EN (trained on NZ)",
-        "CasRel (trained on WZ)",
-    ]
+    names = ["CasRel (trained on NZ)", "CasRel+EN (trained on NZ)", "CasRel (trained on WZ)"]
+    assert [system["name"] for system in data["systems"]] == names
     for run, totals in zip(predicted, error_counts(data), strict=True):
         correct, guessed, gold = load_counts(run.counts).of("exact-string").sum(axis=0)
         wrong = sum(count for kind, count in totals.items() if kind not in ("correct", "missed"))
@@ -410,8 +379,7 @@ def test_equal_inputs_give_equal_bytes(own):
 
 def test_a_study_without_extractors_has_no_browser(study, tmp_path):
     files = find_files(study)
-    only = type(files)(tables=[study / "tables/triple-types.json"])
-    make_report(only, StudyFacts("data"), tmp_path / "r.html")
+    make_report(type(files)(tables=[study / "tables/triple-types.json"]), StudyFacts("data"), tmp_path / "r.html")
     text = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert 'id="sentences"' not in text and "vegaEmbed=" not in text
     assert "Of the test triples, training has seen" in text

@@ -21,12 +21,9 @@ def table(tmp_path, train, test, augmented):
     for name, sentences in (("train", train), ("valid", train[:1]), ("test", test), ("augmented", augmented)):
         paths[name] = tmp_path / f"{name}.jsonl"
         save_sentences(paths[name], sentences)
-    write_study_audit(
-        keys={"study": "s", "corpus": "webnlg", "protocol": "augmented"},
-        splits=[paths["train"], paths["valid"], paths["augmented"]],
-        original=[paths["test"]],
-        out=tmp_path / "a.json",
-    )
+    keys = {"study": "s", "corpus": "webnlg", "protocol": "augmented"}
+    splits = [paths["train"], paths["valid"], paths["augmented"]]
+    write_study_audit(keys=keys, splits=splits, original=[paths["test"]], out=tmp_path / "a.json")
     assert len(json.loads((tmp_path / "a.json").read_text())["example"]) in (0, 3, 5)
     return build_table("augmented-example", load_inputs(audits=[tmp_path / "a.json"]))
 

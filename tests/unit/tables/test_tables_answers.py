@@ -10,10 +10,9 @@ from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.builders.seen_triples import BEYOND
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.cells import Cell
+from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import NOT_MEASURED, Pair, contrast, leader
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
-from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import FORMS
 
 SEEN, UNSEEN = "on seen triples", "on unseen triples"
@@ -106,19 +105,17 @@ def test_a_model_that_predicts_nothing_is_no_evidence_of_generalisation():
     )
 
 
-def classified(*rows: tuple) -> TableInputs:
-    """``(classifier, metric, value)`` on the wz test set."""
-    wz = {"training": "wz", "testing": "wz", "by": "classification"}
-    return inputs_of(score(value, metric, extractor=name, **wz) for name, metric, value in rows)
-
-
 def test_a_classifier_that_says_yes_to_all_is_not_praised():
+    def said(*rows: tuple) -> str:
+        """``(classifier, metric, value)`` on the wz test set."""
+        wz = {"training": "wz", "testing": "wz", "by": "classification"}
+        return answer("zcc", inputs_of(score(value, metric, extractor=name, **wz) for name, metric, value in rows))
+
     rows = [("zcc-binary", "f1", 0.8), ("zcc-binary", "recall", 1.0)]
-    beaten = answer("zcc", classified(*rows, ("always-yes", "f1", 0.8)))
-    assert beaten.startswith("No classifier is better than none at all")
-    assert "“Always yes” has 80.0 %" in beaten
-    assert "No trivial baseline was measured with it." in answer("zcc", classified(*rows))
-    better = answer("zcc", classified(*rows, ("always-yes", "f1", 0.6)))
+    beaten = said(*rows, ("always-yes", "f1", 0.8))
+    assert beaten.startswith("No classifier is better than none at all") and "“Always yes” has 80.0 %" in beaten
+    assert "No trivial baseline was measured with it." in said(*rows)
+    better = said(*rows, ("always-yes", "f1", 0.6))
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
 
 
@@ -158,13 +155,10 @@ def test_one_needle_ranks_nobody():
         Score(score(0, **needles).keys, "all", "max", "minea", 1.0, 0.21, 1.0),
         score(1, "needles", by="", **needles),
     ]
-    inputs = inputs_of(rows)
-    assert answer("llm-comparison", inputs).startswith(
-        "MINEA rests on 1 case: too few to rank systems, which takes 30."
-    )
-    assert answer("minea", inputs).endswith(
-        "smollm2 1.000 [0.210, 1.000] of 1. So few say little: a conclusion takes 30."
-    )
+    inputs, few = inputs_of(rows), "MINEA rests on 1 case: too few to rank systems, which takes 30."
+    assert answer("llm-comparison", inputs).startswith(few)
+    interval = "smollm2 1.000 [0.210, 1.000] of 1. So few say little: a conclusion takes 30."
+    assert answer("minea", inputs).endswith(interval)
 
 
 def test_three_texts_and_ties_crown_nobody():
@@ -200,12 +194,9 @@ LOOKED_UP = [("memorise", "none", stratum, value) for stratum, value in (("entir
 def test_unseen_triples_are_held_against_what_looking_up_finds_of_them():
     rows = [("casrel", "none", "entirely_seen", 0.82), ("casrel", "none", "unseen", 0.16)]
     noised = ("casrel", "noising", "unseen", 0.28)
-    assert (
-        "For CasRel+EN, F1 on unseen triples is 16.0 % without Entity Noising and 28.0 % with it: a gain of 12.0 points"
-        in answer("type-f1", scores(*rows, *LOOKED_UP, noised))
-    )
-    said = answer("type-f1", scores(*rows, *LOOKED_UP))
-    assert said.startswith(
+    gain = "F1 on unseen triples is 16.0 % without Entity Noising and 28.0 % with it: a gain of 12.0 points"
+    assert f"For CasRel+EN, {gain}" in answer("type-f1", scores(*rows, *LOOKED_UP, noised))
+    assert answer("type-f1", scores(*rows, *LOOKED_UP)).startswith(
         "CasRel finds more than looking up on unseen triples: F1 is 16.0 % [14.0, 18.0], against 0.0 %. For CasRel, F1 "
         "is 82.0 % on entirely seen triples and 16.0 % on unseen triples: a gap of 66.0 points"
     )
@@ -215,12 +206,12 @@ def test_where_only_the_rearranged_split_is_trained_on_its_triple_types_are_answ
     made = Results(tmp_path)
     for noise, quality in (("none", 0.5), ("noising", 0.8)):
         made.run("casrel", quality=quality, noise=noise, protocol="rearranged")
-    inputs = load_inputs(scores=made.scores, counts=made.counts)
+    inputs = made.inputs()
     table = build_table("type-f1", inputs)
     assert table.caption == "F1 and type F1 (%) on the rearranged test sets." and len(table.rows) == 2
     assert "With Entity Noising, F1 on unseen triples is" in table.lead and "a gain of" in table.answer
     made.run("casrel", quality=0.5)
-    assert "original" in build_table("type-f1", load_inputs(scores=made.scores, counts=made.counts)).caption
+    assert "original" in build_table("type-f1", made.inputs()).caption
 
 
 def test_a_baseline_that_is_not_beaten_is_named_instead_of_a_gap():
@@ -240,7 +231,7 @@ def test_two_steps_are_held_against_what_looking_up_finds_on_the_same_sentences(
         made.run("casrel", quality=0.62, training=training, testing="wz", zero=100)
         made.run("memorise", quality=known, training=training, testing="wz", zero=100)
     made.run("zcc-binary+casrel", quality=0.62, testing="wz", zero=100)
-    said = answer("two-step", load_inputs(scores=made.scores, counts=made.counts))
+    said = answer("two-step", made.inputs())
     assert ("it does not beat the baseline “Memorised triples”" in said) is not beaten
     assert said.startswith("For CasRel behind ZCC binary, no difference is shown between F1 trained end to end")
 
@@ -258,7 +249,7 @@ def test_strata_with_too_few_sentences_are_taken_together(tmp_path):
     made.run("casrel", quality=0.9, sentences=80)  # 20 partially seen, 20 unseen
     made.run("prgc", quality=0.9, sentences=80, corpus="nyt24")
     made.run("prgc", quality=0.9, sentences=160, corpus="conll04")
-    inputs = load_inputs(scores=made.scores, counts=made.counts)
+    inputs = made.inputs()
     said = answer("type-f1", inputs)
     assert "are taken together: alone they have 20 and 20 test sentences, and it takes 30." in said
     together, apart = said.split("For PRGC on CoNLL04", 1)  # which has enough of either
@@ -272,20 +263,20 @@ def test_strata_with_too_few_sentences_are_taken_together(tmp_path):
     assert pooled.low < pooled.value < pooled.high
 
 
-def trained(corpus: str, seconds: float, training: str = "nz", noise: str = "none") -> dict:
-    keys = {"corpus": corpus, "protocol": "original", "training": training, "extractor": "casrel", "noise": noise}
-    return {"keys": keys, "seconds_per_epoch": seconds, "device": "cpu"}
+def timed(*trainings: tuple) -> Table:
+    """The table of ``(corpus, training, noise, seconds an epoch)``."""
+    facts = []
+    for corpus, training, noise, seconds in trainings:
+        keys = {"corpus": corpus, "protocol": "original", "training": training, "extractor": "casrel", "noise": noise}
+        facts.append({"keys": keys, "seconds_per_epoch": seconds, "device": "cpu"})
+    return build_table("training-time", TableInputs(runs=facts))
 
 
-def test_the_minutes_of_an_epoch_are_those_of_the_cells():
-    facts = [trained("demo", 18.6), trained("demo", 57, training="wz"), trained("demo", 30, noise="noising")]
-    table = build_table("training-time", TableInputs(runs=facts))
+def test_the_minutes_of_an_epoch_are_those_of_the_cells_and_stand_in_the_row_of_their_corpus():
+    table = timed(("demo", "nz", "none", 18.6), ("demo", "wz", "none", 57), ("demo", "nz", "noising", 30))
     assert [cell.shown for cell in table.rows[0].cells[:2]] == ["0.31", "0.95"]
     assert table.answer == "An epoch on sentences with triples takes 0.31 minutes (CasRel)."
-
-
-def test_minutes_stand_in_the_row_of_their_corpus():
-    table = build_table("training-time", TableInputs(runs=[trained("demo", 180), trained("conll04", 3000)]))
+    table = timed(("demo", "nz", "none", 180), ("conll04", "nz", "none", 3000))
     shown = {corpus: [cell.shown for cell in cells.values()] for (corpus, _), cells in matrix([table]).rows.items()}
     assert shown == {"Demo": ["3.00"], "CoNLL04": ["50.00"]}
 

@@ -17,22 +17,8 @@ from tripleaudit.tables.inputs import UNFINISHED, RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.render import to_csv
 
-OWN = (
-    "augmented",
-    "cardinality-sizes",
-    "end-to-end",
-    "matching-rules",
-    "rearranged",
-    "sifted",
-    "split-sizes",
-    "strata-sizes",
-    "training-time",
-    "trainings",
-    "triple-types",
-    "two-step",
-    "type-f1",
-    "zcc",
-)
+SCORED = ["augmented", "end-to-end", "matching-rules", "rearranged", "sifted", "two-step", "type-f1", "zcc"]
+OWN = [*SCORED, "cardinality-sizes", "split-sizes", "strata-sizes", "training-time", "trainings", "triple-types"]
 
 
 IN_ORDER = """type-f1 rearranged sifted augmented contamination completion unseen-relations end-to-end zcc two-step
@@ -60,15 +46,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         made.classifier(f"zcc-{head}", quality=0.8, corpus="nyt24star")
         made.run(f"zcc-{head}+pfn", quality=0.85, testing="wz", zero=200, corpus="nyt24star", seeds=(1, 2))
     for training, seconds in (("nz", 60.0), ("wz", 210.0)):
-        keys = {
-            "corpus": "nyt24star",
-            "protocol": "original",
-            "training": training,
-            "extractor": "pfn",
-            "noise": "none",
+        keys = {"corpus": "nyt24star", "protocol": "original", "training": training, "extractor": "pfn"} | {
+            "noise": "none"
         }
-        made.fact(keys={**keys, "seed": 1}, seconds_per_epoch=seconds, seconds=9 * seconds, device="a CPU")
-        made.fact(keys={**keys, "seed": 2}, seconds_per_epoch=seconds + 6, seconds=9 * seconds, device="a CPU")
+        for seed in (1, 2):
+            took = {"seconds_per_epoch": seconds + 6 * (seed - 1), "seconds": 9 * seconds}
+            made.fact(keys={**keys, "seed": seed}, **took, device="a CPU")
     made.fact(keys={**keys, "extractor": "zcc-mcml"}, seconds_per_epoch=60, seconds=900.0, device="a CPU")
     test, with_zero = sentences_of(40), sentences_of(40, 90)
     for protocol in ("original", "sift-1", "augmented"):
@@ -80,7 +63,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 @pytest.fixture(scope="module")
 def inputs(results: Results) -> TableInputs:
-    return load_inputs(scores=results.scores, counts=results.counts, audits=results.audits, runs=results.runs)
+    return results.inputs()
 
 
 def test_tables_stand_in_a_report_in_the_order_of_the_papers_with_their_kin() -> None:
@@ -174,7 +157,7 @@ def test_pfn_trained_on_last_words_is_the_row_next_to_the_papers(tmp_path) -> No
             shape = {"training": training, "zero": 30, "testing": "wz", "corpus": "nyt24star", "seeds": (1,)}
             made.run(extractor, quality=quality, **shape)
     made.run("zcc-mcml+pfn-star", quality=0.9, testing="wz", zero=30, corpus="nyt24star", seeds=(1,))
-    one = load_inputs(scores=made.scores, counts=made.counts, audits=made.audits, runs=made.runs)
+    one = made.inputs()
     table = build_table("end-to-end", one)
     groups = ("NYT24*, trained NZ", "NYT24*, trained WZ")
     assert rows_of(table) == [(group, label) for group in groups for label in ("PFN", "PFN*")]
@@ -207,13 +190,10 @@ def test_training_time(inputs: TableInputs) -> None:
     assert "Measured on a CPU." in table.notes
 
 
-def test_options_choose_decimals_and_caption(results: Results) -> None:
+def test_options_choose_decimals_caption_and_matching(results: Results) -> None:
     table = build_table("type-f1", load_inputs(scores=results.scores, options={"digits": 2, "caption": "Mine."}))
     assert len(table.cell("PRGC", "F1").shown) == 5
     assert table.caption == "Mine."
-
-
-def test_matching_option(results: Results) -> None:
     loaded = load_inputs(scores=results.scores, options={"matching": "partial-first"})
     table = build_table("type-f1", loaded)
     assert table.notes[0].startswith("Partial matching: entities are compared by their first word")
@@ -254,7 +234,7 @@ def test_two_studies_do_not_share_a_table(results: Results, tmp_path: Path) -> N
 
 def test_interval_of_several_seeds_needs_counts_to_be_joint(results: Results) -> None:
     run = RunKey("webnlg", "original", "nz", "nz", "prgc")
-    joint = load_inputs(scores=results.scores, counts=results.counts).scores.cell(run, "f1", matching="exact-string")
+    joint = results.inputs().scores.cell(run, "f1", matching="exact-string")
     mean = load_inputs(scores=results.scores).scores.cell(run, "f1", matching="exact-string")
     assert joint.value == mean.value and joint.sd == mean.sd
     assert (mean.low, mean.high) == (None, None)  # the seeds' own intervals know nothing of the luck of the runs
@@ -266,31 +246,16 @@ def test_audit_of_sentences_without_triples(tmp_path: Path) -> None:
     empty = [Sentence("z", TEXT)]
     made.audit("demo", "original", {"train": TRAIN, "valid": empty, "test": empty}, {"test": empty})
     audit = json.loads(made.audits[0].read_text())
-    assert audit["splits"]["test"] == {
-        "sentences": 1,
-        "sentences_with_triples": 0,
-        "triples": 0,
-        "zero_triple_sentences": 1,
-    }
+    counted = {"sentences": 1, "sentences_with_triples": 0, "triples": 0, "zero_triple_sentences": 1}
+    assert audit["splits"]["test"] == counted
     assert set(KINDS) < set(audit["strata"])
 
 
 def facts_of(training: str, *, sentences: int, zero: int, epochs: float, flat: bool | None) -> dict:
-    keys = {
-        "study": "study",
-        "corpus": "webnlg",
-        "protocol": "original",
-        "training": training,
-        "extractor": "prgc",
-        "seed": 1,
-    }
+    keys = {"study": "study", "corpus": "webnlg", "protocol": "original", "training": training, "extractor": "prgc"}
+    ended = {"flat": flat, "slope": 0.02 * (not flat), "error": 0.0}
     counts = {"sentences": sentences, "zero": zero}
-    return {
-        "keys": keys,
-        "epochs": epochs,
-        "counts": counts,
-        "convergence": {"flat": flat, "slope": 0.02 * (not flat), "error": 0.0},
-    }
+    return {"keys": {**keys, "seed": 1}, "epochs": epochs, "counts": counts, "convergence": ended}
 
 
 NO_SCORES = ("Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)")
@@ -300,7 +265,7 @@ NO_SCORES = ("Sentences / s", "s / 1,000", "Money / 1,000", "Peak memory (MB)")
     "name", [name for name in OWN if TABLES[name].needs == "scores"] + ["efficiency", "contamination"]
 )
 def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(results: Results, name: str) -> None:
-    inputs = load_inputs(scores=results.scores, counts=results.counts)
+    inputs = results.inputs(runs=())
     index = inputs.scores
     index.marks = {
         run._replace(testing="", training="nz" if run.training == "" else run.training): UNFINISHED
@@ -330,7 +295,7 @@ def test_no_table_shows_a_score_of_an_unfinished_training_without_its_mark(resul
 
 
 def test_a_change_carries_the_mark_of_either_training(results: Results) -> None:
-    inputs = load_inputs(scores=results.scores, counts=results.counts)
+    inputs = results.inputs(runs=())
     late = RunKey("webnlg", "sift-1", "nz", "", "prgc", "none")
     inputs.scores.marks = {late: UNFINISHED}
     rows = {row.label: row.cells for row in build_table("sifted", inputs).rows if row.group == "PRGC"}
@@ -340,29 +305,22 @@ def test_a_change_carries_the_mark_of_either_training(results: Results) -> None:
 
 def test_cells_of_unfinished_and_unequal_trainings_are_marked_and_explained(results: Results, tmp_path: Path) -> None:
     cases = {
-        "": [facts_of("nz", sentences=900, zero=0, epochs=4, flat=True)],
-        "†": [facts_of("nz", sentences=900, zero=0, epochs=4, flat=False)],
-        "§": [facts_of("nz", sentences=900, zero=0, epochs=4, flat=None)],
-        "‡": [
-            facts_of("nz", sentences=900, zero=0, epochs=4, flat=True),
-            facts_of("wz", sentences=3600, zero=2700, epochs=1, flat=None),
-        ],
+        mark: [facts_of("nz", sentences=900, zero=0, epochs=4, flat=flat)]
+        for mark, flat in {"": True, "†": False, "§": None, "‡": True}.items()
     }
+    cases["‡"].append(facts_of("wz", sentences=3600, zero=2700, epochs=1, flat=None))
     for number, (mark, facts) in enumerate(cases.items()):
         path = tmp_path / f"facts{number}.json"
         path.write_text(json.dumps(facts))
-        inputs = load_inputs(scores=results.scores, counts=results.counts, runs=[path])
+        inputs = results.inputs(runs=[path])
         cell = inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "prgc"), "f1", matching="exact-string")
         assert cell.mark == mark
-        other = inputs.scores.cell(RunKey("webnlg", "original", "nz", "nz", "casrel"), "f1", matching="exact-string")
-        assert other.mark == ""
+        other = RunKey("webnlg", "original", "nz", "nz", "casrel")
+        assert inputs.scores.cell(other, "f1", matching="exact-string").mark == ""
         explained = [note for note in notes([cell], "exact-string") if note.startswith(("†", "‡", "§"))]
         assert [note[0] for note in explained] == ([mark] if mark else [])
-    equal = [
-        facts_of("nz", sentences=900, zero=0, epochs=4, flat=True),
-        facts_of("wz", sentences=3600, zero=2700, epochs=3.8, flat=True),
-    ]
-    path.write_text(json.dumps(equal))
+    equal = facts_of("wz", sentences=3600, zero=2700, epochs=3.8, flat=True)
+    path.write_text(json.dumps([*cases[""], equal]))
     assert set(load_inputs(runs=[path]).scores.marks.values()) == {""}
 
 

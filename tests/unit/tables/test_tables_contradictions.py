@@ -10,12 +10,9 @@ from tripleaudit.descriptors import TABLES
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
-from tripleaudit.tables.loading import load_inputs
 
 
-@pytest.fixture(
-    scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids=lambda one: f"{one[0]}-{one[1]}"
-)
+@pytest.fixture(scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids=str)
 def inputs(request, tmp_path_factory) -> TableInputs:
     """Studies in which noising gains much, little, hardly anything and nothing, with one and with three seeds."""
     seeds, noised = request.param
@@ -28,7 +25,7 @@ def inputs(request, tmp_path_factory) -> TableInputs:
         zero = 100 if testing == "wz" else 0
         made.run("casrel", quality=0.55, training=training, testing=testing, zero=zero, seeds=range(1, seeds + 1))
     made.run("zcc-binary+casrel", quality=0.56, testing="wz", zero=100, seeds=range(1, seeds + 1))
-    return load_inputs(scores=made.scores, counts=made.counts)
+    return made.inputs()
 
 
 def test_studies_do_not_contradict_themselves(inputs):

@@ -1,5 +1,6 @@
 """The GenRES tables: rows, reported values, modes, and what is not measured."""
 
+import numpy as np
 import pytest
 
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
@@ -28,15 +29,13 @@ def inputs(tmp_path):
 
 
 def test_ground_truth_is_first_and_reported_values_stand_next_to_it(inputs):
-    table = build_table(
-        "gre-document",
-        inputs(
-            rows("cdr", "document", "open", "openchat", ntri=8.555, fs=(0.974, 0.96, 0.98), coverage=1),
-            rows("cdr", "document", "gold", "groundtruth", ntri=10.385, cs=1),
-            rows("docred", "document", "open", "gpt-4", us=0.83),
-            rows("wiki80", "sentence", "open", "gpt-4", us=0.6),
-        ),
-    )
+    parts = [
+        rows("cdr", "document", "open", "openchat", ntri=8.555, fs=(0.974, 0.96, 0.98), coverage=1),
+        rows("cdr", "document", "gold", "groundtruth", ntri=10.385, cs=1),
+        rows("docred", "document", "open", "gpt-4", us=0.83),
+        rows("wiki80", "sentence", "open", "gpt-4", us=0.6),
+    ]
+    table = build_table("gre-document", inputs(*parts))
     assert [row.label for row in table.rows] == ["Ground truth", "GPT-4", "OpenChat-3.5"]
     assert {column.group for column in table.columns} == {"CDR", "DocRED"}
     fs = table.cell("OpenChat-3.5", "FS", column_group="CDR")
@@ -84,12 +83,8 @@ def test_scores_of_trainings_that_still_rose_are_marked_whatever_the_data_set_is
     found.scores.marks = {late: "†", late._replace(training="wz"): "", late._replace(extractor="prgc"): ""}
     for name in ("gre-sentence", "gre-hard-matching"):
         table = build_table(name, found)
-        marks = {
-            (cell.of["extractor"], cell.of["training"]): cell.mark
-            for row in table.rows
-            for cell in row.cells
-            if cell.of
-        }
+        cells = [cell for row in table.rows for cell in row.cells if cell.of]
+        marks = {(cell.of["extractor"], cell.of["training"]): cell.mark for cell in cells}
         assert marks == {("casrel", "nz"): "†", ("casrel", "wz"): "", ("prgc", "nz"): "", ("gpt-4", ""): ""}
         assert any(note.startswith("†: the training was still rising") for note in table.notes)
         assert "was still rising when it ended (†)" in build_table("gre-sentence", found).answer
@@ -99,18 +94,12 @@ def test_scores_of_trainings_that_still_rose_are_marked_whatever_the_data_set_is
 def test_hard_matching_shows_both_counting_rules(inputs, mode):
     micro, macro = ("micro_", "") if mode == "official" else ("", "official_")
     closed = {f"{micro}f1": 0.25, f"{macro}f1": 0.275, "coverage": 1}
-    table = build_table(
-        "gre-hard-matching",
-        inputs(
-            rows("nyt10m", "bag", "closed", "gpt-3.5_closed", mode=mode, **closed),
-            rows("nyt10m", "bag", "gold", "groundtruth", mode=mode, f1=1, ntri=1.44),
-        ),
-    )
-    assert [row.label for row in table.rows] == ["Ground truth", "Closed: GPT-3.5-Turbo-Instruct"]
-    published = table.cell("Closed: GPT-3.5-Turbo-Instruct", "F1", column_group="As published")
-    assert (published.shown, published.reported) == ("27.5", "27.5")
-    own = table.cell("Closed: GPT-3.5-Turbo-Instruct", "F1", column_group="Micro, all texts")
-    assert (own.shown, own.reported) == ("25.0", None)
+    found = rows("nyt10m", "bag", "closed", "gpt-3.5_closed", mode=mode, **closed)
+    gold = rows("nyt10m", "bag", "gold", "groundtruth", mode=mode, f1=1, ntri=1.44)
+    table, name = build_table("gre-hard-matching", inputs(found, gold)), "Closed: GPT-3.5-Turbo-Instruct"
+    assert [row.label for row in table.rows] == ["Ground truth", name]
+    published, own = (table.cell(name, "F1", column_group=group) for group in ("As published", "Micro, all texts"))
+    assert [(cell.shown, cell.reported) for cell in (published, own)] == [("27.5", "27.5"), ("25.0", None)]
     assert table.cell("Ground truth", "F1", column_group="As published").value is None
     assert table.cell("Ground truth", "#tri").reported == "1.4"
     assert not any("older gold file" in note for note in table.notes)
@@ -155,15 +144,12 @@ def test_correlations_are_taken_within_data_sets(inputs):
         for corpus, pairs in values.items()
         for number, (cs, us) in enumerate(pairs)
     ]
-    aside = [rows("wiki80", "sentence", setting, name, cs=0.9, us=0.9, fs=0.5) for setting, name in
-             (("gold", "groundtruth"), ("closed", "gpt-3.5_closed"))]  # fmt: skip
+    others = (("gold", "groundtruth"), ("closed", "gpt-3.5_closed"))
+    aside = [rows("wiki80", "sentence", setting, name, cs=0.9, us=0.9, fs=0.5) for setting, name in others]
     table = build_table("gre-correlations", inputs(*parts, *aside))
     cell = table.cell("CS", "US")
-    centred = [[x - sum(c) / 4 for c, x in ((column, x) for x in column)] for pairs in values.values()
-               for column in zip(*pairs, strict=True)]  # fmt: skip
-    first, second = (centred[0] + centred[2], centred[1] + centred[3])
-    product = sum(x * y for x, y in zip(first, second, strict=True))
-    expected = product / (sum(x * x for x in first) * sum(y * y for y in second)) ** 0.5
+    within = np.concatenate([np.array(pairs) - np.mean(pairs, axis=0) for pairs in values.values()])
+    expected = np.corrcoef(within.T)[0, 1]
     assert cell.value == pytest.approx(expected, abs=2e-3) and cell.value < -0.9
     assert -1 < cell.low < cell.value < cell.high < 0 and cell.cases == 8
     assert table.cell("CS", "FS").value is table.cell("CS", "#tri").value is table.cell("CS", "CS").value is None

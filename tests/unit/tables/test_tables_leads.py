@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from support.scored import tables_of
+from support.scored import keys_of, tables_of
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.tables.building import build_table
 
@@ -31,9 +31,8 @@ def lead(tmp_path):
     def reported(table: str, runs: dict, what: str = "lead") -> str:
         counted = []
         for (extractor, noise, training, testing, *corpus), (rows, strata) in runs.items():
-            keys = {"study": "s", "corpus": (*corpus, "demo")[0], "protocol": "original", "training": training,
-                    "testing": testing, "extractor": extractor, "noise": noise,
-                    "seed": "" if extractor == "memorise" else "1"}  # fmt: skip
+            seed = "" if extractor == "memorise" else "1"
+            keys = keys_of("s", (*corpus, "demo")[0], "original", training, testing, extractor, noise, seed)
             ids = [f"{n}" for n in range(len(rows))]
             counted.append(SentenceCounts(keys, ids, strata, {"exact-string": np.array(rows)}))
         return getattr(build_table(table, tables_of(tmp_path, counted)), what)
@@ -80,10 +79,8 @@ def test_what_zero_triple_sentences_cost_and_what_brings_it_back(lead):
             ("casrel", "none", "wz", "wz"): found(0.9, 0.9, 0.9, zeros=0.02),
             ("zcc-binary+casrel", "none", *WZ): found(0.9, 0.9, 0.9, zeros=0.02)}  # fmt: skip
     text = lead("end-to-end", runs)
-    assert (
-        text.startswith("When sentences without triples are added to the test, F1 of CasRel falls by 18.")
-        and "to 72.0 %" in text
-    )
+    said = "When sentences without triples are added to the test, F1 of CasRel falls by 18."
+    assert text.startswith(said) and "to 72.0 %" in text
     text = lead("two-step", runs)
     assert text.startswith("On a test with zero-triple sentences, training CasRel with such sentences brings 17.")
     assert "and ZCC binary in front of CasRel brings 17." in text
@@ -155,11 +152,8 @@ def test_a_loss_that_is_shown_is_named_behind_a_greater_one_that_is_not(tmp_path
     }
     for name, sides in right.items():
         for protocol, side in zip(("original", "augmented"), sides, strict=True):
-            keys = {"study": "s", "corpus": "demo", "protocol": protocol, "training": "nz", "testing": "nz",
-                    "extractor": name, "noise": "none", "seed": "1"}  # fmt: skip
-            rows = np.array([(one, 1, 1) for one in side])
-            counted.append(
-                SentenceCounts(keys, [f"{n}" for n in range(size)], ["unseen"] * size, {"exact-string": rows})
-            )
+            keys = keys_of("s", "demo", protocol, "nz", "nz", name, "none", "1")
+            rows = {"exact-string": np.array([(one, 1, 1) for one in side])}
+            counted.append(SentenceCounts(keys, [f"{n}" for n in range(size)], ["unseen"] * size, rows))
     answer = build_table("contamination", tables_of(tmp_path, counted)).answer
     assert answer.startswith("With names replaced, PFN loses: 4.0 points of F1 ["), answer

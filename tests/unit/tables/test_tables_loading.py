@@ -33,14 +33,8 @@ def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_pat
     keys = {"corpus": "a", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none"}
     ways = [{**keys, "seed": 1}, {**keys, "seed": 2}, {**keys, "seed": 1, "noise": "noising"}]
     for name, best in (("1", 0.70), ("2", 0.75), ("en", 0.6), ("twice", 0.706)):
-        (tmp_path / name).mkdir()
-        reported = {
-            "best_f1": best,
-            "steps": 40,
-            "epochs": 4,
-            "settings": {"patience": 0},
-            "convergence": {"converged": True},
-        }
+        reported = {"best_f1": best, "steps": 40, "epochs": 4, "settings": {"patience": 0}}
+        reported |= {"convergence": {"converged": True}}
         write_json(tmp_path / name / "provenance.json", {"device": "cpu", "finished": "", "training": reported})
         write_jsonl(tmp_path / name / "history.jsonl", [{"step": n, "f1": best - 0.1 * (9 - n)} for n in range(1, 9)])
     files = [tmp_path / name / "provenance.json" for name in ("1", "2", "en", "twice")]
@@ -49,9 +43,7 @@ def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_pat
     gained = [fact["doubled"] and fact["doubled"]["gain"] for fact in facts]
     assert gained == [pytest.approx(0.006), pytest.approx(0.006), None]
     assert [fact["convergence"]["flat"] for fact in facts] == [False] * 3
-    assert [(run.noise, ended(each)) for run, each in trainings_of(facts).items() if ended(each) == "converged"] == [
-        ("none", "converged")
-    ]
+    assert [run.noise for run, each in trainings_of(facts).items() if ended(each) == "converged"] == ["none"]
 
 
 def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settings(tmp_path):
@@ -68,13 +60,8 @@ def test_what_doubling_gained_before_counts_for_the_same_data_encoder_and_settin
     again = [stored("again", epochs=4), stored("other", "f", epochs=4), stored("longer", epochs=5)]
     write_training_facts(again, [single] * 3, tmp_path / "now.json", earlier=[tmp_path / "before.json"])
     facts = json.loads((tmp_path / "now.json").read_text())
-    assert facts[0]["doubled"] == {
-        "gain": pytest.approx(0.005),
-        "best_f1": 0.705,
-        "steps": 40,
-        "epochs": 4,
-        "earlier": True,
-    }
+    gained = {"gain": pytest.approx(0.005), "best_f1": 0.705, "steps": 40, "epochs": 4, "earlier": True}
+    assert facts[0]["doubled"] == gained
     assert [fact["doubled"] for fact in facts[1:]] == [None, None]
     write_json(tmp_path / "other.json", [{}])
     with pytest.raises(UserError, match=r"other.json: not the facts of trainings; expected trainings.json of a study"):

@@ -48,11 +48,9 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("models")
     paths = []
     for noise in ("none", "noising"):
-        path = folder / f"demo/original-nz/casrel/{noise}/seed1/history.jsonl"
-        path.parent.mkdir(parents=True)
+        paths.append(folder / f"demo/original-nz/casrel/{noise}/seed1/history.jsonl")
         rows = [{"epoch": e / 2, "loss": 1 / e, "step": e} for e in range(1, 9)] + [{"epoch": 4, "f1": 0.5}]
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        paths.append(path)
+        write_jsonl(paths[-1], rows)
     return paths
 
 
@@ -62,10 +60,8 @@ def gre(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = []
     for protocol, system, value in (("gold", "groundtruth", 0.9), ("open", "gpt-4", 0.7), ("open", EVIL, 0.4)):
         keys = keys_of({"study": "s", "corpus": "cdr", "protocol": f"gre-document-{protocol}", "extractor": system})
-        rows += [
-            Score(keys, "all", "official", metric, value, value - 0.1, value + 0.1)
-            for metric in ("ts", "us", "fs", "gs", "cs")
-        ]
+        bounds = (value, value - 0.1, value + 0.1)
+        rows += [Score(keys, "all", "official", metric, *bounds) for metric in ("ts", "us", "fs", "gs", "cs")]
     path = tmp_path_factory.mktemp("gre") / "scores.csv"
     write_scores(path, rows)
     return path
@@ -76,12 +72,9 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Places of predictions, with benchmark files next to them: two seeds, one of which has no training's."""
     study = tmp_path_factory.mktemp("study")
     paths = []
-    for run, seconds in (
-        ("demo/original-nz/casrel/none/seed1", 120),
-        ("demo/original-nz/casrel/none/seed2", 240),
-        ("demo/original-wz/casrel/none/seed1", None),
-        ("demo/sift-1-nz/prgc/none/seed1", 600),
-    ):
+    runs = {"original-nz/casrel/none/seed1": 120, "original-nz/casrel/none/seed2": 240}
+    runs |= {"original-wz/casrel/none/seed1": None, "sift-1-nz/prgc/none/seed1": 600}
+    for run, seconds in ((f"demo/{run}", seconds) for run, seconds in runs.items()):
         paths.append(study / "predictions" / run / "test.jsonl")
         for job in ("train", "predict"):
             row = {"s": seconds, "max_rss": "-" if job == "predict" else 2048}
@@ -95,16 +88,10 @@ def predictions(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the predictions of two extractors took, and those of a system that has no scores."""
     path = tmp_path_factory.mktemp("facts") / "systems.json"
-    took = {"casrel": {"seconds": 2.0, "sentences": 80}, "prgc": {"seconds": None, "sentences": 80}}
-    rows = [
-        {"keys": {**NZ, "corpus": "demo", "extractor": name, "noise": "none"}, "predicted": took[name]} for name in took
-    ]
-    path.write_text(json.dumps(rows), encoding="utf-8")
+    keys = {**NZ, "corpus": "demo", "noise": "none"}
+    took = {name: {"seconds": seconds, "sentences": 80} for name, seconds in (("casrel", 2.0), ("prgc", None))}
+    path.write_text(json.dumps([{"keys": {**keys, "extractor": n}, "predicted": took[n]} for n in took]), "utf-8")
     return path
-
-
-def test_all_plots_are_known() -> None:
-    assert set(OWN) <= set(plots())
 
 
 @pytest.mark.parametrize("name", plots())
@@ -127,14 +114,7 @@ def test_plots_show_names_and_are_equal_each_time(
     text = text_of(tmp_path / "a.svg")
     assert ("CDR" if name == "gre-scores" else "Demo") in text
     expected = {
-        "gre-scores": (
-            "Topical similarity",
-            "Completeness",
-            "Ground truth",
-            "GPT-4",
-            "reported in the paper",
-            "<b>$x$",
-        ),
+        "gre-scores": ("Topical similarity", "Completeness", "Ground truth", "GPT-4", "reported in the paper", "<b>$"),
         # the mean of two and four minutes; predictions of WZ; the memory of both
         "time-memory": ("CasRel", "trained on NZ", "trained on WZ", "3", "7.5", "2"),
         "cardinality-drop": ("tested on NZ", "tested on WZ", "CasRel", "PRGC"),
@@ -155,9 +135,8 @@ def rows_of(panel: dict) -> list[dict]:
 
 def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) -> None:
     panels = time_memory.draw(load_inputs(files={"benchmarks": benchmarks_of(predictions)}))["concat"]
-    assert [panel["title"] for panel in panels] == [
-        "Demo: Training, minutes", "Demo: Prediction, seconds", "Demo: Training, GB of main memory"
-    ]  # fmt: skip
+    titles = ["Training, minutes", "Prediction, seconds", "Training, GB of main memory"]
+    assert [panel["title"] for panel in panels] == [f"Demo: {title}" for title in titles]
     assert [[row["value"] for row in rows_of(panel)] for panel in panels] == [[3.0], [180.0, 7.5], [2.0]]
     assert [(row["low"], row["high"]) for row in rows_of(panels[0])] == [(2.0, 4.0)]
     assert [row["series"] for row in rows_of(panels[1])] == ["trained on NZ", "trained on WZ"]
@@ -170,15 +149,10 @@ def test_panels_of_one_quantity_share_their_scale(predictions: list[Path], histo
     other = study / "benchmarks/train/other/original-nz/casrel/none/seed1.jsonl"
     write_jsonl(other, [{"s": 6000, "max_rss": 1024}])
     panels = time_memory.draw(load_inputs(files={"benchmarks": [*benchmarks_of(predictions), other]}))["concat"]
-    domains = {
-        panel["title"]: panel["layer"][0]["encoding"]["x"]["scale"]["domain"]
-        for panel in panels
-        if "minutes" in panel["title"]
-    }
-    assert list(domains) == ["Demo: Training, minutes", "other: Training, minutes"]
-    low, high = domains["Demo: Training, minutes"]
-    assert (low, high) == tuple(domains["other: Training, minutes"])
-    assert high > 100
+    minutes = {panel["title"]: panel for panel in panels if "minutes" in panel["title"]}
+    assert list(minutes) == ["Demo: Training, minutes", "other: Training, minutes"]
+    first, second = (panel["layer"][0]["encoding"]["x"]["scale"]["domain"] for panel in minutes.values())
+    assert first == second and first[1] > 100
     curves = training_curves.draw(load_inputs(files={"history": histories}))["concat"]
     assert [panel["encoding"]["x"]["scale"]["domain"] for panel in curves] == [[0, 4], [0, 4]]
     assert curves[1]["encoding"]["y"]["scale"]["domain"] == [0, 1]
@@ -187,8 +161,7 @@ def test_panels_of_one_quantity_share_their_scale(predictions: list[Path], histo
 @pytest.mark.parametrize(("losses", "ticks"), [((0.1, 0.9), {0.1, 0.2, 0.5}), ((0.001, 900), {0.001, 0.01, 100})])
 def test_ticks_of_the_loss_stay_apart(losses: tuple[float, ...], ticks: set[float], tmp_path: Path) -> None:
     path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
-    path.parent.mkdir(parents=True)
-    path.write_text("".join(json.dumps({"epoch": at, "loss": loss}) + "\n" for at, loss in enumerate(losses)), "utf-8")
+    write_jsonl(path, [{"epoch": at, "loss": loss} for at, loss in enumerate(losses)])
     y = training_curves.draw(load_inputs(files={"history": [path]}))["concat"][0]["encoding"]["y"]
     assert y["scale"] == {"domain": list(losses), "type": "log"}
     assert ticks <= set(y["axis"]["values"])
@@ -197,7 +170,6 @@ def test_ticks_of_the_loss_stay_apart(losses: tuple[float, ...], ticks: set[floa
 
 def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -> None:
     path = tmp_path / "demo/original-nz/grte/none/seed1/history.jsonl"
-    path.parent.mkdir(parents=True)
     write_jsonl(path, [{"epoch": at, "loss": 1 / (at + 1)} for at in range(1001)])
     rows = rows_of(training_curves.draw(load_inputs(files={"history": [path]}))["concat"][0])
     assert [rows[0]["epoch"], rows[-1]["epoch"]] == [0, 1000]
@@ -214,14 +186,14 @@ def test_long_histories_and_curves_keep_their_ends_and_corners(tmp_path: Path) -
 
 
 def test_two_test_sets_and_the_drop_between_them(results: Results) -> None:
-    panel = cardinality_drop.draw(load_inputs(scores=results.scores, counts=results.counts))["concat"][0]
+    panel = cardinality_drop.draw(results.inputs())["concat"][0]
     values = {(row["row"], row["series"]): row["value"] for row in rows_of(panel)}
     assert len(values) == 4
     assert panel["encoding"]["yOffset"]["sort"] == ["tested on NZ", "tested on WZ"]
     drops = {row["row"]: row["shown"] for row in rows_of(panel["layer"][-1])}
     for name in ("CasRel", "PRGC"):
         assert float(drops[name]) == pytest.approx(values[name, "tested on NZ"] - values[name, "tested on WZ"], abs=0.1)
-    late = load_inputs(scores=results.scores, counts=results.counts)
+    late = results.inputs()
     late.scores.marks = {RunKey("demo", "original", "nz", "", "casrel"): "†"}
     late.scores.marks |= {RunKey("demo", "original", "wz", "", "zcc-binary"): "†"}
     shown = {row["row"]: row["shown"] for row in rows_of(cardinality_drop.draw(late)["concat"][0]["layer"][-1])}

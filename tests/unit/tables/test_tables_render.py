@@ -5,7 +5,6 @@ import math
 import re
 import unicodedata
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from support.latex import check_fits, needs_pdflatex
+from support.outline import Outline
 from tripleaudit.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
@@ -26,39 +26,8 @@ EVIL = "<script>alert('x')</script> & _a_ 50% $x$ | \\ {b} #1 ~ ^ `c` [d](e) \"q
 
 def table(label: str = "CasRel", cell: Cell | None = None, **options) -> Table:
     cells = (cell or Cell(88.31, 1, sd=0.42, low=87.1, high=89.2, seeds=3, reported="88.3", bold=True), Cell())
-    return Table(
-        "type-f1",
-        "F1 & more",
-        [Column("F1", "WebNLG"), Column("Entire", "WebNLG")],
-        [Row(label, cells, "WebNLG")],
-        row_header="Method",
-        group_header="Corpus",
-        notes=["Exact matching."],
-        **options,
-    )
-
-
-class Elements(HTMLParser):
-    """Collects tags, texts and row lengths."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
-            self.text += data
+    columns, rows = [Column("F1", "WebNLG"), Column("Entire", "WebNLG")], [Row(label, cells, "WebNLG")]
+    return Table("type-f1", "F1 & more", columns, rows, "Method", "Corpus", ["Exact matching."], **options)
 
 
 def test_cell_lines() -> None:
@@ -78,22 +47,10 @@ def test_difference_is_that_of_the_shown_numbers() -> None:
 
 
 def test_csv_has_numbers_in_columns_of_their_own() -> None:
-    rows = list(csv.DictReader(io.StringIO(to_csv(table()))))
-    assert rows == [
-        {
-            "Corpus": "WebNLG",
-            "Method": "CasRel",
-            "WebNLG F1": "88.3",
-            "WebNLG F1 sd": "0.4",
-            "WebNLG F1 low": "87.1",
-            "WebNLG F1 high": "89.2",
-            "WebNLG F1 reported": "88.3",
-            "WebNLG F1 difference": "0.0",
-            "WebNLG F1 significant": "yes",
-            "WebNLG Entire": "",
-            "Seeds": "3",
-        }
-    ]
+    (row,) = csv.DictReader(io.StringIO(to_csv(table())))
+    f1 = {"": "88.3", " sd": "0.4", " low": "87.1", " high": "89.2", " reported": "88.3", " difference": "0.0"}
+    f1 = {f"WebNLG F1{name}": value for name, value in {**f1, " significant": "yes"}.items()}
+    assert row == {"Corpus": "WebNLG", "Method": "CasRel", **f1, "WebNLG Entire": "", "Seeds": "3"}
 
 
 def test_markdown_form() -> None:
@@ -118,7 +75,7 @@ def test_latex_form() -> None:
 
 def test_html_form() -> None:
     text = to_html(table())
-    elements = Elements(text)
+    elements = Outline(text)
     assert not elements.open and elements.tags.count("td") == 2
     assert text.isascii()
     for part in ("88.3 ± 0.4", "[87.1, 89.2]", "reported 88.3", "Δ 0.0", "–", "F1 & more", "Exact matching."):
@@ -143,21 +100,11 @@ def test_minus_is_typeset_and_words_are_not() -> None:
 
 @pytest.mark.parametrize("place", ["label", "group", "column", "caption", "note", "text"])
 def test_untrusted_text_is_shown_and_does_nothing(place: str) -> None:
-    made = Table(
-        "t",
-        EVIL if place == "caption" else "caption",
-        [Column(EVIL if place == "column" else "F1", "group")],
-        [
-            Row(
-                EVIL if place == "label" else "x",
-                (Cell(text=EVIL if place == "text" else "1"),),
-                EVIL if place == "group" else "g",
-            )
-        ],
-        notes=[EVIL if place == "note" else "note"],
-    )
+    shown = {"label": "x", "group": "g", "column": "F1", "caption": "caption", "note": "note", "text": "1", place: EVIL}
+    rows = [Row(shown["label"], (Cell(text=shown["text"]),), shown["group"])]
+    made = Table("t", shown["caption"], [Column(shown["column"], "group")], rows, notes=[shown["note"]])
     html = to_html(made)
-    elements = Elements(html)
+    elements = Outline(html)
     assert "script" not in elements.tags and "<script" not in html
     assert "<script>alert('x')</script> & _a_ 50% $x$ | \\" in elements.text
     markdown = to_markdown(made)
@@ -188,7 +135,7 @@ def test_csv_labels_are_no_formulas(label: str) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_survives_html_and_stays_one_line(text: str) -> None:
-    shown = Elements(f"<p>{escape.html(text)}</p>").text
+    shown = Outline(f"<p>{escape.html(text)}</p>").text
     assert shown == escape.clean(text)
     for one in (escape.html(text), escape.markdown(text), escape.latex(text), escape.csv(text)):
         assert len(one.splitlines()) <= 1
@@ -213,12 +160,8 @@ def test_cells_are_found_by_their_labels() -> None:
 
 
 def test_cells_are_found_by_what_they_are_of() -> None:
-    cells = [
-        Cell(1.0, of={"stratum": "all"}),
-        Cell(2.0, of={"stratum": "unseen"}),
-        Cell(of={"stratum": "all"}),
-        Cell(3.0),
-    ]
+    every = {"stratum": "all"}
+    cells = [Cell(1.0, of=every), Cell(2.0, of={"stratum": "unseen"}), Cell(of=every), Cell(3.0)]
     made = Table("t", "", [Column(name) for name in "abcd"], [Row("x", tuple(cells))])
     assert made.find() == cells[:2]
     assert made.find(stratum="unseen") == [cells[1]] and made.find("a", stratum="unseen") == []
@@ -259,13 +202,11 @@ FULL = Cell(88.8, 1, sd=0.4, low=86.1, high=90.3, change=1.2, reported="88.3", r
 
 @needs_pdflatex
 def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
-    made = table(
-        escape.clean(EVIL), Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
-    )
+    cell = Cell(-1.5, 1, sd=0.1, low=-2, high=1, reported="1.0", change=1.0, reported_change="2")
+    made = table(escape.clean(EVIL), cell)
     notes = Table(made.name, EVIL, made.columns, made.rows, notes=["± – − ≥ × → ↑ ↓ Δ κ ° “a” … · ’", EVIL])
-    words = Table(
-        "words", "Texts.", [Column("Text"), Column("n")], [Row("a", (Cell(text="some words " * 40), Cell(1.0)))]
-    )
+    rows = [Row("a", (Cell(text="some words " * 40), Cell(1.0)))]
+    words = Table("words", "Texts.", [Column("Text"), Column("n")], rows)
     shapes = [shaped(18, 20, FULL), shaped(3, 150, FULL), shaped(18, 20, FULL, "paper"), shaped(2, 1, Cell())]
     check_fits(map(to_latex, (made, notes, words, *shapes)), tmp_path)
 
@@ -282,13 +223,9 @@ def test_a_long_table_goes_on_and_a_papers_style_has_no_intervals() -> None:
 
 def test_templates_escape_every_value_once_and_know_every_name() -> None:
     page = templates().from_string("{{ text }}|{{ [text] | join(' ') }}|{% set x = text %}{{ x }}")
-    assert page.render(text="<b>'\x07") == "|".join(
-        ["&lt;b&gt;&#x27;\ufffd", "&lt;b&gt;&#x27;\ufffd", "&lt;b&gt;&#x27;\ufffd"]
-    )
-    assert (
-        templates(SHARED, escape.markdown).from_string("{{ text }}").render(text="a|_b_<i>")
-        == "a&#124;\\_b\\_&lt;i&gt;"
-    )
+    assert page.render(text="<b>'\x07") == "|".join(["&lt;b&gt;&#x27;\ufffd"] * 3)
+    markdown = templates(SHARED, escape.markdown).from_string("{{ text }}")
+    assert markdown.render(text="a|_b_<i>") == "a&#124;\\_b\\_&lt;i&gt;"
     with pytest.raises(UndefinedError, match="'text' is undefined"):
         page.render()
 

@@ -54,22 +54,18 @@ def test_drops_and_gains_are_differences_of_the_printed_f1() -> None:
     def f1(table: str, dataset: str, setting: str, model: str, variant: str) -> float:
         return float(found[table, dataset, setting, model, variant, "F1"])
 
-    checked = 0
+    sets, checked = ("train NZ / test NZ", "train WZ / test WZ"), 0
     for (_, dataset, setting, model, variant, metric), value in found.items():
-        if metric == "F1_drop_points" and setting.startswith("train NZ / test NZ vs train"):
-            pair = ("train NZ / test NZ", "train WZ / test WZ")
-        elif metric == "F1_drop_points":
+        if metric == "F1_drop_points":
             training = setting.split(" / ")[0]
-            pair = (f"{training} / test NZ", f"{training} / test WZ")
+            whole = setting.startswith("train NZ / test NZ vs train")
+            pair = sets if whole else (f"{training} / test NZ", f"{training} / test WZ")
+            first, second = (f1("3", dataset, one, model, variant) for one in pair)
         elif metric == "F1_gain_points":
-            gain = f1("5", dataset, setting, model, variant) - f1("3", dataset, "train WZ / test WZ", model, variant)
-            assert 100 * gain == pytest.approx(float(value), abs=0.11)
-            checked += 1
-            continue
+            first, second = f1("5", dataset, setting, model, variant), f1("3", dataset, sets[1], model, variant)
         else:
             continue
-        drop = f1("3", dataset, pair[0], model, variant) - f1("3", dataset, pair[1], model, variant)
-        assert 100 * drop == pytest.approx(float(value), abs=0.11)
+        assert 100 * (first - second) == pytest.approx(float(value), abs=0.11)
         checked += 1
     assert checked == 18 * 3 + 18
 

@@ -10,13 +10,11 @@ from support.scored import tables_of
 from tripleaudit.errors import UserError
 from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
-from tripleaudit.scoring.rows import score_rows
-from tripleaudit.scoring.scores import Score, keys_of, write_scores
+from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables import panels
 from tripleaudit.tables.builders.efficiency import named
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey
-from tripleaudit.tables.loading import load_inputs
 from tripleaudit.tables.plots import f1_cost
 
 RIGHT, WRONG = (1, 1, 1), (0, 1, 1)
@@ -115,13 +113,10 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     table = build_table("two-step", inputs)
     row = {column.label: cell.value for column, cell in zip(table.columns, table.rows[0].cells, strict=True)}
     assert (row["Passed (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)
-    assert row["Change (points)"] == pytest.approx(
-        (100 + 200 / 3) / 2 - 200 / 3
-    )  # against itself, the same for each seed
-    reported = build_table("two-step", inputs).answer
-    assert (
-        "leaves model 75.0 % of the sentences and saves 25.0 % of its money; no change of its F1 is shown" in reported
-    )
+    # against itself, the same for each seed
+    assert row["Change (points)"] == pytest.approx((100 + 200 / 3) / 2 - 200 / 3)
+    leaves = "leaves model 75.0 % of the sentences and saves 25.0 % of its money; no change of its F1 is shown"
+    assert leaves in build_table("two-step", inputs).answer
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
     inputs.scores.marks = {classifier: "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
@@ -151,9 +146,8 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
 
 
 def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
-    runs = {
-        (name, "original", ""): [RIGHT] * 10 + [WRONG] * 10 for name in ("fast", "slow", "file", "free", "memorise")
-    }
+    names = ("fast", "slow", "file", "free", "memorise")
+    runs = {(name, "original", ""): [RIGHT] * 10 + [WRONG] * 10 for name in names}
     facts = [fact("fast"), fact("slow", kind="endpoint", seconds=500.0, money=0.5), fact("memorise", seconds=0.02)]
     facts += [fact("file", kind="predictions"), fact("free", seconds=None, money=0.0, queried=20, of=40), fact("odd")]
     time, money = f1_cost.draw(study(runs, facts))["concat"]
@@ -170,10 +164,8 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
         "Not shown, seconds of stored outputs not known: file (F1 50.0 %)",
     ]
     reported = " ".join(money["title"]["subtitle"])
-    assert (
-        all(name in reported for name in ("fast", "file", "free", "odd", "Memorised triples"))
-        and "slow" not in reported
-    )
+    assert all(name in reported for name in ("fast", "file", "free", "odd", "Memorised triples"))
+    assert "slow" not in reported
     shapes = time["layer"][1]["encoding"]["shape"]["scale"]["range"]
     assert math.gcd(len(shapes), len(panels.COLOURS)) == 1
 
@@ -191,9 +183,7 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
     reported = build_table("contamination", inputs).answer
     assert "heart loses: 100.0 points" in reported and "raining" not in reported
     trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
-    trained = {run._replace(testing="") for run in trained} | {
-        run._replace(protocol="original", testing="") for run in trained
-    }
+    trained = {run._replace(testing="", **more) for run in trained for more in ({}, {"protocol": "original"})}
     for mark, reason in {"†": "was still rising when it ended (†).", "§": "too few evaluations"}.items():
         inputs = study({**by_heart, **reads}, facts)
         inputs.scores.marks = dict.fromkeys(trained, mark + "‡")
@@ -250,10 +240,9 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     verdict = ["still rising †, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
     bound = ["0.62", "0.78", ""]  # half of what the other rises by
     assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", *bound, *verdict, "2.0", "NVIDIA H100"]
-    seeds = {
-        system: {head: cell.shown for (_, head), cell in row.items()} for system, row in matrix([table]).rows.items()
-    }
-    assert seeds == {("Demo", "CasRel"): {"Seeds": "2"}, ("Demo", "PFN"): {"Seeds": "1"}}
+    rows = matrix([table]).rows.items()
+    seeds = {system: [(head, cell.shown) for (_, head), cell in row.items()] for system, row in rows}
+    assert seeds == {("Demo", "CasRel"): [("Seeds", "2")], ("Demo", "PFN"): [("Seeds", "1")]}
     assert table.cell("PFN", "Ended").shown == "not known §" and table.cell("PFN", "Seeds").shown == "1"
     assert build_table("trainings", inputs).answer == (
         "Of 2 kinds of training: 1 still rising (†), which takes more epochs; 1 evaluated too rarely to know (§), "
@@ -262,25 +251,17 @@ def test_trainings_say_their_settings_and_how_far_they_came(study):
     for one in facts[:2]:
         one["doubled"] = {"gain": 0.0042}
     table = build_table("trainings", study({}, facts))
-    assert [table.cell("CasRel", name).shown for name in ("Doubled", "Ended")] == [
-        "0.42",
-        "converged, 1 of 2 flat alone",
-    ]
+    shown = [table.cell("CasRel", name).shown for name in ("Doubled", "Ended")]
+    assert shown == ["0.42", "converged, 1 of 2 flat alone"]
     assert table.answer.startswith("Of 2 kinds of training: 1 converged (twice the epochs gain less than 1 point); 1 ")
 
 
 def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path):
-    keys = {**KEYS, "protocol": "original", "seed": ""}
     right, wrong = np.array([RIGHT] * 20), np.array([WRONG] * 20)
-    scores = []
-    for name, by_rule in (
-        ("typed", {"exact-string": right, "exact-span": right, "strict": wrong}),
-        ("plain", {"exact-string": right, "exact-span": wrong}),
-    ):
-        ids = [f"{n}" for n in range(20)]
-        scores += score_rows(SentenceCounts({**keys, "extractor": name}, ids, ["unseen"] * 20, by_rule), replicates=10)
-    write_scores(tmp_path / "scores.csv", scores)
-    inputs = load_inputs(scores=[tmp_path / "scores.csv"])
+    typed, plain = (counts_of(name, [RIGHT] * 20) for name in ("typed", "plain"))
+    typed.counts.update({"exact-span": right, "strict": wrong})
+    plain.counts["exact-span"] = wrong
+    inputs = tables_of(tmp_path, [typed, plain])
     table = build_table("matching-rules", inputs)
     assert [column.label for column in table.columns] == ["exact-string", "exact-span", "strict"]
     shown = {row.label: [cell.shown for cell in row.cells] for row in table.rows}
