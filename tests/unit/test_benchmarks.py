@@ -37,9 +37,8 @@ def test_synthetic_sentences_are_shaped_like_webnlg(tiny_encoder):
 
 
 def test_measurement_of_both_phases(tiny_encoder):
-    rows = measure(
-        Task("casrel", 5, str(tiny_encoder), None, 3, 4, 2, rounds=2, warm_up=1, threads=1, gpu=False, goals=(0.0, 9e9))
-    )
+    shape = {"rounds": 2, "warm_up": 1, "threads": 1, "gpu": False, "goals": (0.0, 9e9)}
+    rows = measure(Task("casrel", 5, str(tiny_encoder), None, 3, 4, 2, **shape))
     assert [(row.phase, row.batch) for row in rows] == [("train", 3), ("predict", 4)]
     for row in rows:
         assert 0 < row.ratio_low <= row.ratio <= row.ratio_high
@@ -62,9 +61,8 @@ def test_steps_have_the_official_optimiser_and_clipping(name):
 
 def test_files_name_goals_and_what_misses_them(tmp_path):
     row = Measurement("birte", 216, "train", 6, 1.5, 1.4, 1.6, 20.0, 900.0)
-    row = dataclasses.replace(
-        row, shares=(("optimiser", 0.5), ("matrix products", 0.3), ("b", 0.1), ("c", 0.1)), calls=7
-    )
+    shares = (("optimiser", 0.5), ("matrix products", 0.3), ("b", 0.1), ("c", 0.1))
+    row = dataclasses.replace(row, shares=shares, calls=7)
     rows = [row, dataclasses.replace(row, phase="predict", ratio=1.2), dataclasses.replace(row, ratio=1.0, peak_mb=2e3)]
     assert missed(rows, gpu=False) == [
         "missed: birte, train, 216 relations: 1.5 times the encoder, goal 1.4; the encoder's own time is 67% of it; by "
@@ -164,11 +162,8 @@ def test_what_fails_keeps_the_others_and_what_was_measured(bench, monkeypatch, c
     status, rows = bench("--extractor", "tdeer", "casrel", "zcc-binary", "--sizes", "0")
     assert status == 1
     faults = [(each["extractor"], each["fault"].split(":")[0], float(each["step_ms"]) > 0) for each in rows]
-    assert faults == [
-        ("tdeer", "AssertionError", False),
-        ("casrel", "ZeroDivisionError", True),
-        ("zcc-binary", "", True),
-    ]
+    assert faults[:1] == [("tdeer", "AssertionError", False)]
+    assert faults[1:] == [("casrel", "ZeroDivisionError", True), ("zcc-binary", "", True)]
 
 
 def test_nothing_begins_that_may_not_end_in_time(bench, monkeypatch):
@@ -177,9 +172,8 @@ def test_nothing_begins_that_may_not_end_in_time(bench, monkeypatch):
     monkeypatch.setattr(bench_gpu, "measured", lambda name, *_: (bench_gpu.Row(name, 6, "bf16", step_ms=1.0), []))
     monkeypatch.setattr(bench_gpu.time, "monotonic", lambda: next(clock))
     status, rows = bench("--extractor", "casrel", "prgc", "grte", "--sizes", "6", "--seconds", "150")
-    assert [(each["extractor"], each["fault"]) for each in rows] == [
-        ("casrel", ""), ("prgc", bench_gpu.NO_TIME), ("grte", bench_gpu.NO_TIME),
-    ]  # fmt: skip
+    faults = {"casrel": "", "prgc": bench_gpu.NO_TIME, "grte": bench_gpu.NO_TIME}
+    assert {each["extractor"]: each["fault"] for each in rows} == faults
     assert status == 0
 
 

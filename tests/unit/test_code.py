@@ -64,10 +64,12 @@ def package(tmp_path, monkeypatch):
     forget()
 
 
+def differing(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    return {part for part in before if before[part] != after[part]}
+
+
 def test_what_a_module_imports_counts_with_all_that_it_imports(package):
-    assert list(package("a.command")) == [
-        "a", "a.command", "b", "b.deep", "b.inner", "b.leaf", "lazy", "tripleaudit",
-    ]  # fmt: skip
+    assert list(package("a.command")) == ["a", "a.command", "b", "b.deep", "b.inner", "b.leaf", "lazy", "tripleaudit"]
     assert list(package("b.deep")) == ["b", "b.deep", "b.inner", "tripleaudit"]
 
 
@@ -103,9 +105,8 @@ def test_a_module_counts_however_it_is_imported(package, begin, says):
 def test_a_changed_module_is_named(package, name):
     before = package("a.command")
     package.write(name, PACKAGE[name] + "\nfresh = 1")
-    after = package("a.command")
     changed = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    assert {part for part in before if before[part] != after[part]} == {changed}
+    assert differing(before, package("a.command")) == {changed}
 
 
 def test_the_cache_is_only_faster(package):
@@ -129,8 +130,7 @@ def test_a_module_names_the_files_that_it_reads(package):
     before = package("a.command")
     assert {"data/a.txt", "data/b.txt"} < set(before) and "data/c.txt" not in before
     package.write("data/b.txt", "2")
-    after = package("a.command")
-    assert {part for part in before if before[part] != after[part]} == {"data/b.txt"}
+    assert differing(before, package("a.command")) == {"data/b.txt"}
 
 
 def test_who_imports_a_name_is_known(package):
@@ -149,7 +149,7 @@ def test_a_file_from_outside_counts_with_what_lies_next_to_it(package, tmp_path)
     assert package(files=[own / "mine.py"]) == found
     (own / "helper.py").write_text("import numpy as np\n")
     after = package(files=[own / "mine.py"])
-    assert {name for name in found if found[name] != after[name]} == {"helper.py"}
+    assert differing(found, after) == {"helper.py"}
     own.rename(tmp_path / "moved")
     assert package(files=[tmp_path / "moved" / "mine.py"]) == after
 
@@ -169,19 +169,21 @@ def test_what_modules_say_of_themselves_counts_from_outside(package, tmp_path):
 def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names(package, tmp_path):
     own = tmp_path / "site" / "own"
     (own / "lists").mkdir(parents=True)
-    (own / "__init__.py").write_text("")
-    (own / "plugin.py").write_text("from own.inner import one\nfrom . import two\n")
-    (own / "inner.py").write_text("from own import deep\nWORDS = 'lists/words.txt'\n")
-    (own / "deep.py").write_text("")
-    (own / "two.py").write_text("import importlib\nimportlib.import_module('own.late')\n")
-    (own / "late.py").write_text("")
-    (own / "lists" / "words.txt").write_text("a")
+    for name, text in {
+        "__init__.py": "",
+        "plugin.py": "from own.inner import one\nfrom . import two\n",
+        "inner.py": "from own import deep\nWORDS = 'lists/words.txt'\n",
+        "deep.py": "",
+        "two.py": "import importlib\nimportlib.import_module('own.late')\n",
+        "late.py": "",
+        "lists/words.txt": "a",
+    }.items():
+        (own / name).write_text(text)
     found = package(files=[own / "plugin.py"])
     names = {"__init__.py", "plugin.py", "inner.py", "deep.py", "two.py", "lists/words.txt"}
     assert set(found) >= names
     (own / "lists" / "words.txt").write_text("b")
-    after = package(files=[own / "plugin.py"])
-    assert {name for name in found if found[name] != after[name]} == {"lists/words.txt"}
+    assert differing(found, package(files=[own / "plugin.py"])) == {"lists/words.txt"}
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,11 @@ import pytest
 
 from tripleaudit.corpora.model import Span
 from tripleaudit.corpora.readers import detect_format, read_corpus, resolve_format
-from tripleaudit.descriptors import (
-    EXTRACTORS,
-    FORMATS,
-    MATCHINGS,
-    PROTOCOLS,
-    TABLES,
-)
+from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.registries import REGISTRIES, VARIABLE, use_plugins
+from tripleaudit.tables.building import build_table
+from tripleaudit.tables.inputs import TableInputs
 
 RULE = """
 from tripleaudit.descriptors import MatchingRule
@@ -82,38 +78,31 @@ def test_an_installed_package_adds_by_its_entry_point(tmp_path, monkeypatch):
     use_plugins(["folding"])
     assert MATCHINGS["folded"].file == str(tmp_path / "folding_rules.py")
     assert os.environ[VARIABLE] == "folding"
-    with pytest.raises(
-        UserError, match=r"plugin 'holding': no file and no installed entry point .* installed are .*fold"
-    ):
+    with pytest.raises(UserError, match=r"plugin 'holding': no file and no installed entry .* installed are .*fold"):
         use_plugins(["holding"])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("x = 1\n", "adds nothing; expected at its top level one of TableSpec, ExtractorSpec, ProtocolSpec, MatchingR"),
-        ("x = 1\ny = x +\n", r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)"),
-        ("\n\nimport no_such_module\n", r"line 3: cannot be loaded \(ModuleNotFoundError: No module named 'no_such_mo"),
-        (RULE.replace("note=", "nose="), r"line 4: cannot be loaded \(TypeError: .*unexpected keyword argument 'nose'"),
-        ("\nimport sys\nsys.exit(3)\n", r"plugin\.py line 3: cannot be loaded \(SystemExit: 3\)"),
-        ("\0", r"plugin\.py: cannot be loaded \(SyntaxError: source code string cannot contain null bytes\)"),
-        (RULE.replace("lambda span: span.text.lower()", "'lower'"), r"'folded': reduce is 'lower'; expected callable"),
-        (RULE.replace('"folded"', "3"), r"MatchingRule 3: name is 3; expected a valid string"),
-        (RULE.replace("folded", "a/b"), r"'a/b' is no name; expected letters, digits, '\.', '_' and '-'"),
-        (
-            "from tripleaudit.descriptors import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n",
-            "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'classifiers'",
-        ),
-        (
-            RULE.replace('"folded"', '"exact-span"'),
-            "the matching rule 'exact-span' has the name of one that is built i",
-        ),
-    ],
-)
-def test_a_broken_plugin_gives_one_sentence_and_adds_nothing(tmp_path, text, message):
+TABLE = "from tripleaudit.descriptors import TableSpec\nT = TableSpec(name='t', build=print, needs='score')\n"
+BROKEN = {
+    "adds nothing; expected at its top level one of TableSpec, ExtractorSpec, ProtocolSpec, MatchingR": "x = 1\n",
+    r"plugin\.py line 2: cannot be loaded \(SyntaxError: invalid syntax\)": "x = 1\ny = x +\n",
+    r"line 3: cannot be loaded \(ModuleNotFoundError: No module named 'no_such_mo": "\n\nimport no_such_module\n",
+    r"line 4: cannot be loaded \(TypeError: .*keyword argument 'nose'": RULE.replace("note=", "nose="),
+    r"plugin\.py line 3: cannot be loaded \(SystemExit: 3\)": "\nimport sys\nsys.exit(3)\n",
+    r"plugin\.py: cannot be loaded \(SyntaxError: source code string cannot contain null bytes\)": "\0",
+    r"'folded': reduce is 'lower'; expected callable": RULE.replace("lambda span: span.text.lower()", "'lower'"),
+    r"MatchingRule 3: name is 3; expected a valid string": RULE.replace('"folded"', "3"),
+    r"'a/b' is no name; expected letters, digits, '\.', '_' and '-'": RULE.replace("folded", "a/b"),
+    "TableSpec 't': needs is 'score'; expected 'audits', 'scores', 'runs', 'classifiers'": TABLE,
+    "the matching rule 'exact-span' has the name of one that is built i": RULE.replace("folded", "exact-span"),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_a_broken_plugin_gives_one_sentence_and_adds_nothing(tmp_path, message):
     before = {id(registry): list(registry) for registry in REGISTRIES}
     with pytest.raises(UserError, match=message) as caught:
-        use_plugins([write(tmp_path, text)])
+        use_plugins([write(tmp_path, BROKEN[message])])
     assert "\n" not in str(caught.value)
     assert {id(registry): list(registry) for registry in REGISTRIES} == before
     assert VARIABLE not in os.environ
@@ -170,10 +159,7 @@ OWN = CorpusFormat(name="own", read=lambda path: [], detects=lambda probe: KEY i
     [
         ('{"text": "a", "relations": [], "score": 1}', "own"),  # columns that another format takes under any name
         ('{"text": "a", "triples": []}', "jsonl"),
-        (
-            '{"text": "a", "triples": [], "score": 1}',
-            r"looks like the formats jsonl \(of the program\) and own \(",
-        ),
+        ('{"text": "a", "triples": [], "score": 1}', r"looks like the formats jsonl \(of the program\) and own \("),
     ],
 )
 def test_a_format_of_a_plugin_has_its_say(tmp_path, row, expected):
@@ -200,8 +186,5 @@ def test_a_format_that_fails_to_recognise_a_file_is_named(tmp_path):
 def test_a_builder_of_a_plugin_makes_a_table_or_is_named(tmp_path):
     plugin = "from tripleaudit.descriptors import TableSpec\nWZ = TableSpec(name='wz', build=lambda inputs: None)\n"
     use_plugins([write(tmp_path, plugin)])
-    from tripleaudit.tables.building import build_table
-    from tripleaudit.tables.inputs import TableInputs
-
     with pytest.raises(UserError, match="table wz: its builder returned NoneType, expected a Table"):
         build_table("wz", TableInputs())

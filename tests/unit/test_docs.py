@@ -35,6 +35,9 @@ def codes(page: Path) -> Iterator[str]:
             yield span
 
 
+EVERY = [(page.name, code) for page in PAGES for code in codes(page)]
+
+
 def words(line: str, program: str) -> list[str] | None:
     """The arguments of ``program`` in a line of a shell, None if it is something else."""
     try:
@@ -53,54 +56,42 @@ def ids(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+
+
+@each_page
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
-        if re.match(r"[a-z]+:", target):
-            continue
-        name, _, anchor = target.partition("#")
-        file = (page.parent / name).resolve() if name else page
-        assert file.exists(), f"{page.name}: {target}"
-        assert not anchor or anchor in ids(file), f"{page.name}: {target}"
+        if not re.match(r"[a-z]+:", target):
+            name, _, anchor = target.partition("#")
+            file = (page.parent / name).resolve() if name else page
+            assert file.exists() and (not anchor or anchor in ids(file)), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
+@each_page
 def test_files_of_the_project_exist(page: Path) -> None:
     path = re.compile(r"(?:docs|config|workflow|tests|envs|resources/(?!downloads))[\w./-]*/?[\w-]+\.[a-z]{2,5}")
-    for code in codes(page):
-        for name in filter(path.fullmatch, code.split()):
-            assert "NAME" in name or (ROOT / name).exists(), f"{page.name}: {name}"
+    names = {name for code in codes(page) for name in code.split() if path.fullmatch(name) and "NAME" not in name}
+    assert [name for name in names if not (ROOT / name).exists()] == []
 
 
 def targets() -> set[str]:
     """Names of all rules, and of the rules that are made of table names."""
-    files = [ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
-    names = {
-        name
-        for file in files
-        for found in re.findall(r"^\s*rule (\w+):|^\s*use rule \w+ as (\w+) with:", file.read_text(), re.MULTILINE)
-        for name in found
-    }
+    files = [ROOT / "workflow" / "Snakefile", *(ROOT / "workflow" / "rules").glob("*.smk")]
+    rule = re.compile(r"^\s*(?:rule|use rule \w+ as) (\w+)(?: with)?:", re.MULTILINE)
+    names = {name for file in files for name in rule.findall(file.read_text())}
     return names | {name.replace("-", "_") for name in TABLES}
 
 
 def test_targets_of_snakemake_exist() -> None:
-    known = targets()
+    known, seen = targets(), 0
     assert {"tables", "report", "all", "sifted"} <= known
-    seen = 0
-    for page in PAGES:
-        for code in codes(page):
-            given = words(code, "snakemake")
-            if given is None:
-                continue
-            skip = False
-            for word in given:
-                if skip or word.startswith("-"):
-                    skip = word in TAKES_VALUE and not skip
-                    continue
-                if re.fullmatch(r"[a-z]\w*", word):
-                    seen += 1
-                    assert word in known, f"{page.name}: {code}"
+    for page, code in EVERY:
+        given = words(code, "snakemake") or []
+        for before, word in zip(["", *given], given, strict=False):
+            if before not in TAKES_VALUE and re.fullmatch(r"[a-z]\w*", word):
+                seen += 1
+                assert word in known, f"{page}: {code}"
     assert seen > 3
 
 
@@ -120,35 +111,25 @@ def options_of(parser) -> set[str]:
 def test_commands_and_their_options_exist() -> None:
     parsers = next(action for action in build_parser()._actions if action.dest == "command").choices
     seen = set()
-    for page in PAGES:
-        for code in codes(page):
-            given = words(code.split("…")[0], "tripleaudit")
-            if not given or not re.fullmatch(r"[a-z][a-z-]*", given[0]):
-                continue
-            assert given[0] in parsers, f"{page.name}: {code}"
+    for page, code in EVERY:
+        given = words(code.split("…")[0], "tripleaudit")
+        if given and re.fullmatch(r"[a-z][a-z-]*", given[0]):
+            assert given[0] in parsers, f"{page}: {code}"
             seen.add(given[0])
-            options = options_of(parsers[given[0]])
-            for word in given[1:] if given[0] != "run" else ():  # which hands on those of Snakemake
-                if re.fullmatch(r"--[a-z][a-z-]*", word.partition("=")[0]):
-                    assert word.partition("=")[0] in options, f"{page.name}: {code}"
+            options = {word.partition("=")[0] for word in given if re.match(r"--[a-z]", word)}
+            # `run` hands on those of Snakemake
+            assert given[0] == "run" or options <= options_of(parsers[given[0]]), f"{page}: {code}"
     assert len(seen) > 5
 
 
 def test_keys_of_the_configuration_exist() -> None:
-    rows = [re.match(r"\| `([^`]+)`", line) for line in reference()]
-    known = [row[1] for row in rows if row]
-    patterns = [
-        re.compile("/".join(r"[^/]+" if part.startswith("<") else re.escape(part) for part in key.split("/")))
-        for key in known
-    ]
+    known = re.findall(r"(?m)^\| `([^`]+)`", "\n".join(reference()))
+    pattern = re.compile("|".join(re.sub(r"<[^/]*>", "[^/]+", key) for key in known))
     sections = {key.split("/")[0] for key in known if "/" in key} - {"corpora", "protocols"}  # folders of results, too
-    seen = 0
-    for page in PAGES:
-        for code in codes(page):
-            if "/" in code and code.split("/")[0] in sections and re.fullmatch(r"[a-z_]+(/[\w<>-]+)+", code):
-                seen += 1
-                assert any(pattern.fullmatch(code) for pattern in patterns), f"{page.name}: {code}"
-    assert seen > len(known) / 2
+    named = [code for _, code in EVERY if re.fullmatch(r"[a-z_]+(/[\w<>-]+)+", code)]
+    named = [code for code in named if code.split("/")[0] in sections]
+    assert [code for code in named if not pattern.fullmatch(code)] == []
+    assert len(named) > len(known) / 2
 
 
 def messages() -> str:
@@ -192,5 +173,5 @@ def test_every_output_of_snakemakes_report_has_a_caption() -> None:
 
 
 def test_every_table_is_described() -> None:
-    described = {code for page in PAGES for code in codes(page)}
+    described = {code for _, code in EVERY}
     assert [name for name in TABLES if name not in described] == []

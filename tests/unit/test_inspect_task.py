@@ -33,9 +33,8 @@ def test_the_mock_model_is_scored_as_the_same_predictions_are(tmp_path):
         asked.append(messages[-1].text)
         (said,) = [triples for start, triples in SAID.items() if f"Passage: {start}" in asked[-1]]
         output = ModelOutput.from_content("mockllm/model", json.dumps({"triples": said}))
-        output.usage = ModelUsage(
-            input_tokens=1, output_tokens=1, total_tokens=2
-        )  # else counted by a file of the network
+        # else counted by a file of the network
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
         return output
 
     model = get_model("mockllm/model", custom_outputs=answer)
@@ -44,11 +43,7 @@ def test_the_mock_model_is_scored_as_the_same_predictions_are(tmp_path):
     assert log.status == "success", log.error
     assert len(asked) == 3 and "- works for" in asked[0]
     found = {name: one.value for name, one in log.results.scores[0].metrics.items()}
-    named = [
-        [("Ada Lund", "works_for", "Harrow Steel")],
-        [("Lima", "lives_in", "Finn Hale")],
-        [("Oslo", "lives_in", "Oslo")],
-    ]
-    expected = ta.score(path, named)
+    named = [("Ada Lund", "works_for", "Harrow Steel"), ("Lima", "lives_in", "Finn Hale"), ("Oslo", "lives_in", "Oslo")]
+    expected = ta.score(path, [[triple] for triple in named])
     assert found == pytest.approx({"precision": expected.precision, "recall": expected.recall, "f1": expected.f1})
     assert found["f1"] == pytest.approx(0.4)

@@ -165,9 +165,8 @@ def codes(root: Path) -> dict[str, str]:
         found[rule] += [jobs.described_code(command, registry, name) for name in names]
     for command in ("train", "predict"):
         found[command] += [jobs.extractor_code(command, name) for name in ("casrel", "onerel", "zcc-binary")]
-    found["plot"] += [
-        jobs.chosen_code("plots", f"tables.plots.{path.stem}") for path in (root / "tables/plots").glob("[a-z]*.py")
-    ]
+    drawn = [f"tables.plots.{path.stem}" for path in (root / "tables/plots").glob("[a-z]*.py")]
+    found["plot"] += [jobs.chosen_code("plots", module) for module in drawn]
     schema = root / "data" / "schemas" / schema_file("demo").name
     for step in ("make-needles", "extract-needles", "score-needles"):
         found[step.replace("-", "_")].append(jobs.chosen_code(step, files=[schema]))
@@ -185,7 +184,9 @@ SHOWN = {"table", "plot", "write_report"}
 SCORED = {"score", "score_classifier", "estimate"} | SHOWN
 READ = {"train", "predict", "extract_collection", "prepare_corpus", "select_texts", "generate"}
 MADE = {"build_protocol", "build_augmented", "train_masked_lm", "complete_halves", "predict_baseline"}
+PLACED = SCORED | READ | MADE | {"predict_system", "extract_triple_needles", "original_split"}
 TOPICS = {"train_topics", "score_triples", "estimate"}
+EXTRACTED = {"extract_needles", "estimate"}
 LOCAL = "    with open_text(path) as {0}, json_explained(path):\n        return json.load({0})"
 EDITS = {
     "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING),
@@ -207,11 +208,7 @@ EDITS = {
     "a prompt of the judge": ("data/prompts/judge.yaml", ("messages:", "messages:  #"), NOTHING),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), SHOWN),
     "a matching rule": ("scoring/matching.py", MORE, SCORED | {"train"}),
-    "where entities are": (
-        "corpora/spans.py",
-        MORE,
-        SCORED | READ | MADE | {"predict_system", "extract_triple_needles", "original_split"},
-    ),
+    "where entities are": ("corpora/spans.py", MORE, PLACED),
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),
     "types of triples": ("protocols/types.py", MORE, SCORED | MADE - {"train_masked_lm"} | {"audit"}),
     "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | {"score_triples"}),
@@ -221,11 +218,7 @@ EDITS = {
     "a table": ("tables/builders/training_time.py", MORE, {"table"}),
     "a paper's values": ("data/reported/minea.csv", ("\n", " \n"), {"table", "plot"}),
     "the page's style": ("report/assets/page.css", ("body", "body "), {"write_report"}),
-    "MINEA's prompt": (
-        "data/prompts/minea-extract.yaml",
-        ("messages:", "messages:  #"),
-        {"extract_needles", "estimate"},
-    ),
+    "MINEA's prompt": ("data/prompts/minea-extract.yaml", ("messages:", "messages:  #"), EXTRACTED),
     "a schema": ("data/schemas/demo.json", ("{", "{ "), {"make_needles", "extract_needles", "score_needles"}),
     "scores of needles": ("needles/score_rows.py", MORE, {"score_needles"}),
     "a class in a program of its own": ("systems/child.py", MORE, {"predict_system"}),

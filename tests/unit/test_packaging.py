@@ -10,7 +10,6 @@ import yaml
 
 from support.workflow import ROOT
 from tripleaudit import __version__
-from tripleaudit.cli import main
 from tripleaudit.machine import extras
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -65,9 +64,8 @@ def test_the_catalog_is_promised_what_is_there():
     deployment = usage["software-stack-deployment"]
     snakefile = (ROOT / "workflow" / "Snakefile").read_text(encoding="utf-8")
     image = re.search(r'^container: "(.*)"$', snakefile, re.MULTILINE)[1]
-    assert deployment["apptainer"] == ("://" in image) and deployment["report"] == usage["report"] == (
-        "\nreport: " in snakefile
-    )
+    assert deployment["apptainer"] == ("://" in image)
+    assert deployment["report"] == usage["report"] == ("\nreport: " in snakefile)
     assert deployment["conda"] and (ROOT / "envs" / "light.yaml").is_file()
 
 
@@ -91,12 +89,11 @@ def test_a_missing_module_is_answered_by_the_extra_that_brings_it(monkeypatch, m
     assert extras.advice(ModuleNotFoundError(name="elsewhere"), command) is None
 
 
-def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, capsys, tmp_path):
+def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, refused, tmp_path):
     monkeypatch.setattr(extras, "extras_by_module", lambda: {"snakemake": ["workflow"]})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (tmp_path / "study.yaml").write_text("study: s\n")
-    assert main(["run", str(tmp_path / "study.yaml")]) == 1
-    assert "pip install 'tripleaudit[workflow]'" in capsys.readouterr().err
+    assert "pip install 'tripleaudit[workflow]'" in refused("run", tmp_path / "study.yaml")
 
 
 @pytest.mark.parametrize(
@@ -107,12 +104,11 @@ def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, capsys
         ("", "is empty"),
     ],
 )
-def test_a_study_that_is_no_mapping_is_refused_with_its_name_before_snakemake_starts(capsys, tmp_path, text, said):
+def test_a_study_that_is_no_mapping_is_refused_with_its_name_before_snakemake_starts(refused, tmp_path, text, said):
     study = tmp_path / "study.yaml"
     study.write_text(text)
-    assert main(["run", str(study), "-n"]) == 1
-    message = capsys.readouterr().err
-    assert message.startswith(f"error: {study}") and said in message and message.count("\n") == 1
+    message = refused("run", study, "-n")
+    assert message.startswith(f"error: {study}") and said in message
 
 
 def test_the_light_commands_run_where_no_torch_can_be_imported(root):
@@ -138,14 +134,8 @@ def test_every_step_of_the_image_finds_what_it_names():
     ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").split()
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     pins = re.search(r"install --no-cache-dir -c (\S+) '\.\[(\w+)\]'", run[-1])
-    wanted = [
-        *wheel["wheel"]["packages"],
-        *wheel["wheel"]["force-include"],
-        "pyproject.toml",
-        PROJECT["readme"],
-        pins[1],
-    ]
-    for path in [*wanted, *PROJECT["license-files"]]:
+    wanted = [*wheel["wheel"]["packages"], *wheel["wheel"]["force-include"], "pyproject.toml", PROJECT["readme"]]
+    for path in [*wanted, pins[1], *PROJECT["license-files"]]:
         assert (ROOT / path).exists(), path
         assert not [one for one in ignored if f"{path}/".startswith(f"{one}/")], path
     assert pins[2] in EXTRAS and '"torch==$TORCH"' in run[-1]

@@ -15,10 +15,8 @@ def record(tmp_path, **changes):
 
 def test_a_record_names_code_data_settings_versions_and_times(tmp_path):
     found = record(tmp_path)
-    assert found["inputs"]["train"] == {
-        "name": "train.jsonl",
-        "sha256": "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356",
-    }
+    sha256 = "ca3d163bab055381827226140568f3bef7eaac187cebd76878e0b63e9e442356"
+    assert found["inputs"]["train"] == {"name": "train.jsonl", "sha256": sha256}
     assert found["settings_sha256"] == digest({"a": 2, "b": 1})
     assert found["packages"]["torch"].startswith("2.")
     assert (found["seed"], found["device"], found["seconds"]) == (3, "cpu", 1.235)
