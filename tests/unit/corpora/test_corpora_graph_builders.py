@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.reading import lines, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.remarks import remarks
@@ -64,40 +65,16 @@ GRAPHML = """<?xml version="1.0"?>
 """
 NEO4J = ":START_ID,:END_ID,:TYPE\nAda Lund,Harrow Steel,leads\n"
 CONLLU = "# sent_id = s1\n# text = Ada leads\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n"
-BUILDERS = {  # the sixteen outputs that docs/formats.md speaks of -> format, or what the refusal says
-    **{name: name for name in OUTPUTS if name not in ("rebel", "spacy-llm")},
-    **dict.fromkeys(("s1.ttl", "s1.nt", "s1.jsonld"), "rdf"),
-    "graphrag-3.3.0": "graphrag",
+REFUSED = {
     "graph.graphml": (GRAPHML, "it is no table, whose rows have fields like its first line"),
     "neo4j.csv": (NEO4J, "its columns are :START_ID, :END_ID, :TYPE; say which column is what with --column text="),
     "parsed.conllu": (CONLLU, "it is no table, whose rows have fields like its first line"),
 }
+FILES = {**dict.fromkeys(("s1.ttl", "s1.nt", "s1.jsonld"), "rdf"), "graphrag-3.3.0": "graphrag"}
+PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", BUILDERS)
-def test_thirteen_of_sixteen_builders_are_read_and_three_refused_in_a_sentence(tmp_path, name):
-    expected = BUILDERS[name]
-    if isinstance(expected, tuple):
-        (tmp_path / name).write_text(expected[0])
-        with pytest.raises(UserError, match=re.escape(expected[1])) as caught:
-            read_corpus(tmp_path / name)
-        assert "\n" not in str(caught.value)
-        return
-    path = tmp_path / "out.json"
-    if name == "graphrag-3.3.0":
-        path = SAMPLES / name
-    elif expected == "rdf":
-        pytest.importorskip("rdflib")
-        path = Path(shutil.copy(SAMPLES / "rdflib-7.6.0" / name, tmp_path))
-        (tmp_path / "s1.txt").write_text(TEXT)
-    else:
-        path.write_text(json.dumps(OUTPUTS[name]))
-    assert len(BUILDERS) == 16 and strings(path) == [(expected, TEXT, UPPER if expected == "graphrag" else TRIPLES)]
-    page = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
-    assert f"`{expected}`" in page
-
-
-def strings(path: Path) -> list:
+def read(path: Path) -> list:
     corpus = read_corpus(path)
     return [
         (corpus.report.format, each.text, sorted(triple.strings for triple in each.triples))
@@ -107,12 +84,28 @@ def strings(path: Path) -> list:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_an_output_is_read_without_options(tmp_path, name):
-    path = tmp_path / "out.json"
-    path.write_text(json.dumps(OUTPUTS[name]))
-    assert strings(path) == [(name, TEXT, TRIPLES)]
+    assert read(write(tmp_path, {"out.json": OUTPUTS[name]})) == [(name, TEXT, TRIPLES)] and f"`{name}`" in PAGE
     if isinstance(OUTPUTS[name], list):
-        path.write_text("".join(json.dumps(row) + "\n" for row in OUTPUTS[name]))
-        assert strings(path) == [(name, TEXT, TRIPLES)]
+        assert read(write(tmp_path, {"out.json": lines(*OUTPUTS[name])})) == [(name, TEXT, TRIPLES)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_or_folder_of_a_builder_is_read(tmp_path, name):
+    path, expected = SAMPLES / name, TRIPLES if FILES[name] == "rdf" else UPPER
+    if FILES[name] == "rdf":
+        pytest.importorskip("rdflib")
+        path = Path(shutil.copy(SAMPLES / "rdflib-7.6.0" / name, tmp_path))
+        write(tmp_path, {"s1.txt": TEXT})
+    assert read(path) == [(FILES[name], TEXT, expected)] and f"`{FILES[name]}`" in PAGE
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_three_of_sixteen_builders_are_refused_in_a_sentence(tmp_path, name):
+    assert len({*OUTPUTS, *FILES, *REFUSED} - {"rebel", "spacy-llm"}) == 16  # those that docs/formats.md speaks of
+    content, said = REFUSED[name]
+    with pytest.raises(UserError, match=re.escape(said)) as caught:
+        read_corpus(write(tmp_path, {name: content}))
+    assert "\n" not in str(caught.value)
 
 
 def test_the_page_says_the_lines_that_dumped_the_samples():
@@ -126,42 +119,35 @@ def test_the_page_says_the_lines_that_dumped_the_samples():
 
 
 def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
-    path = tmp_path / "out.jsonl"
-    path.write_text(json.dumps({"text": TEXT, **dumped("gliner2")[1]}))
-    assert strings(path) == [("gliner2", TEXT, TRIPLES)]
+    path = write(tmp_path, {"out.jsonl": {"text": TEXT, **dumped("gliner2")[1]}})
+    assert read(path) == [("gliner2", TEXT, TRIPLES)]
     assert read_corpus(path).report.found["given"] == 4
-    path.write_text(json.dumps({"text": TEXT, "relation_extraction": {"leads": [["Ada Lund"]]}}))
-    with pytest.raises(UserError, match="a pair of 'leads' is .*, expected a head and a tail"):
-        read_corpus(path)
+    for pairs in ([["Ada Lund"]], 7):
+        with pytest.raises(UserError, match="a pair of 'leads' is .*, expected a head and a tail"):
+            read_corpus(write(tmp_path, {"out.jsonl": {"text": TEXT, "relation_extraction": {"leads": pairs}}}))
 
 
 def test_an_extraction_without_an_object_is_counted(tmp_path):
-    path = tmp_path / "out.json"
     none = {"sentence": TEXT, "extraction": {"arg1": {"text": "It"}, "rel": {"text": "rained"}, "arg2s": []}}
-    path.write_text(json.dumps([OUTPUTS["openie5"][0], none]))
+    path = write(tmp_path, {"out.json": [OUTPUTS["openie5"][0], none]})
     assert remarks(read_corpus(path).report)["no_object"][0] == 1
 
 
 def test_types_of_entities_come_along(tmp_path):
     for name in ("langchain", "llama-index", "relik", "spacy-llm"):
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps(OUTPUTS[name]))
-        assert all(triple.typed for triple in read_corpus(path).sentences[0].triples)
+        (sentence,) = read_corpus(write(tmp_path, {f"{name}.json": OUTPUTS[name]})).sentences
+        assert all(triple.typed for triple in sentence.triples)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_an_index_of_graphrag_is_read_by_its_text_units(tmp_path, ending):
+def test_an_index_of_graphrag_in_parquet_is_read_by_its_text_units(tmp_path):
     import pyarrow
     from pyarrow import parquet
 
-    if ending == "csv":
-        assert strings(next(SAMPLES.glob("graphrag-*"))) == [("graphrag", TEXT, UPPER)]
-        return
     units = [{"id": "u1", "text": TEXT}, {"id": "u2", "text": "It rained ."}]
     edges = [{"source": s, "target": o, "description": r, "text_unit_ids": ["u1"]} for s, r, o in UPPER]
     for name, rows in (("text_units", units), ("relationships", edges)):
         parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
-    assert strings(tmp_path) == [("graphrag", TEXT, UPPER), ("graphrag", "It rained .", [])]
+    assert read(tmp_path) == [("graphrag", TEXT, UPPER), ("graphrag", "It rained .", [])]
 
 
 @pytest.fixture
@@ -170,9 +156,7 @@ def gold(tmp_path) -> Path:
         {"id": "a", "text": TEXT, "triples": TRIPLES},
         {"id": "b", "text": "It rained .", "triples": [["It", "did", "rain"]]},
     ]
-    path = tmp_path / "valid.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write(tmp_path, {"valid.jsonl": lines(*rows)})
 
 
 def score(capsys, *arguments: object) -> tuple[dict, str]:
@@ -184,16 +168,14 @@ def score(capsys, *arguments: object) -> tuple[dict, str]:
 def test_predictions_without_texts_go_by_id_or_by_order(tmp_path, capsys, gold):
     graphs = [GRAPH, {**GRAPH, "relations": []}]
     for rows in (graphs, [{"id": "b", **graphs[1]}, {"id": "a", **graphs[0]}]):
-        (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert score(capsys, gold, tmp_path / "said.jsonl")[0]["micro"]["correct"] == 2
+        assert score(capsys, gold, write(tmp_path, {"said.jsonl": lines(*rows)}))[0]["micro"]["correct"] == 2
     for rows, message in (
         (graphs[:1], "1 rows without texts and ids for 2 sentences"),
         ([{"id": "a", **GRAPH}], "no prediction for 1 of them, such as id 'b': 'It rained .'; --missing empty takes"),
         ([{"id": "x", **GRAPH}, {"id": "a", **GRAPH}], "'x' is no id of the gold"),
         ([{"id": "a", **GRAPH}] * 2, "'a' comes a second time"),
     ):
-        (tmp_path / "said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        assert message in score(capsys, gold, tmp_path / "said.jsonl")[1]
+        assert message in score(capsys, gold, write(tmp_path, {"said.jsonl": lines(*rows)}))[1]
 
 
 def test_missing_predictions_are_refused_or_counted_as_empty(tmp_path, capsys, caplog, gold):

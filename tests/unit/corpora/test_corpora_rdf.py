@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.reading import lines, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.rdf import local
@@ -39,18 +40,15 @@ def no_network(monkeypatch):
 
 @pytest.fixture
 def gold(tmp_path) -> Path:
-    path = tmp_path / "gold.jsonl"
-    path.write_text("".join(json.dumps({"id": n, "text": t, "triples": s}) + "\n" for n, (t, s) in GOLD.items()))
-    return path
+    return write(tmp_path, {"gold.jsonl": lines(*({"id": n, "text": t, "triples": s} for n, (t, s) in GOLD.items()))})
 
 
 def said(sentences) -> dict[str, list]:
     return {each.id: sorted(triple.strings for triple in each.triples) for each in sentences}
 
 
-def written(path: Path, *rows: dict) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+def written(folder: Path, *rows: dict) -> Path:
+    return write(folder, {"said.jsonl": lines(*rows)})
 
 
 @pytest.mark.parametrize("ending", ["ttl", "nt", "jsonld"])
@@ -58,16 +56,14 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     folder = tmp_path / "out"
     folder.mkdir()
     shutil.copy(SAMPLES / f"s1.{ending}", folder)
-    (folder / f"s2.{ending}").write_text("[]" if ending == "jsonld" else "")
-    (folder / "notes.md").write_text("# Notes")
+    write(folder, {f"s2.{ending}": "[]" if ending == "jsonld" else "", "notes.md": "# Notes"})
     assert said(load_pair(gold, folder)[1]) == {"s1": TRIPLES, "s2": []}
     assert "3 statements of types, labels and schemas" in caplog.text and "notes.md" in caplog.text
     with pytest.raises(
         UserError, match=r"s1.*: RDF has no text; expected s1.txt next to it, or .*; predictions need none"
     ):
         read_corpus(folder)
-    for name, (text, _) in GOLD.items():
-        (folder / f"{name}.txt").write_text(f"{text}\n")
+    write(folder, {f"{name}.txt": f"{text}\n" for name, (text, _) in GOLD.items()})
     corpus = read_corpus(folder)
     assert (corpus.report.format, said(corpus.sentences)) == ("rdf", {"s1": TRIPLES, "s2": []})
     first = next(triple for triple in corpus.sentences[0].triples if triple.relation == "leads")
@@ -85,9 +81,8 @@ def test_a_named_graph_is_a_sentence(tmp_path, gold, ending):
 
 
 def test_what_stands_in_no_graph_where_others_do_is_counted(tmp_path, gold, caplog):
-    path = tmp_path / "out.trig"
-    path.write_text(f"{HEAD} :s1 {{ :e1 :leads :Harrow_Steel }} :s2 {{ :It :did :rain }} :a :b :c . "
-                    ":e1 rdfs:label 'Ada Lund' .")  # fmt: skip
+    graphs = ":s1 { :e1 :leads :Harrow_Steel } :s2 { :It :did :rain } :a :b :c . :e1 rdfs:label 'Ada Lund' ."
+    path = write(tmp_path, {"out.trig": HEAD + graphs})
     assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES[:1], "s2": RAIN}
     assert "1 triples stand in no named graph" in caplog.text and "out.trig: ['a', 'b', 'c']" in caplog.text
 
@@ -110,24 +105,24 @@ ANSWERS = {
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_row_may_hold_what_a_language_model_says(tmp_path, gold, caplog, name):
-    path = written(tmp_path / "said.jsonl", {"text": TEXT, **ANSWERS[name]}, {"text": "It rains .", "rdf": ""})
+    path = written(tmp_path, {"text": TEXT, **ANSWERS[name]}, {"text": "It rains .", "rdf": ""})
     assert [*said(read_corpus(path).sentences).values()] == [TRIPLES, []]
     assert ("outside of '<triplet>' or of code fences" in caplog.text) == (name == "a fence")
     assert ("are not fetched" in caplog.text) == (name == "a context at an address")
-    written(path, {"id": "s2", "rdf": ""}, {"id": "s1", **ANSWERS[name]})
+    written(tmp_path, {"id": "s2", "rdf": ""}, {"id": "s1", **ANSWERS[name]})
     if name in ("turtle", "N-Triples"):
         assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES, "s2": []}
-        written(path, ANSWERS[name], {"rdf": ""})  # in the order of the gold
+        written(tmp_path, ANSWERS[name], {"rdf": ""})  # in the order of the gold
         assert said(load_pair(gold, path)[1]) == {"s1": TRIPLES, "s2": []}
 
 
 def test_an_answer_that_is_no_rdf_gives_no_triple_and_is_counted(tmp_path):
     wrong = ("ex:a ex:b ex:c .", "Sorry .", "<http://x/a> <http://x/b> <http://x/c>", '{"@id": ', "[1]")
     rows = [{"text": f"{n} .", "turtle": text} for n, text in enumerate(wrong)]
-    path = written(tmp_path / "said.jsonl", {"text": TEXT, "turtle": TURTLE}, *rows, {"text": "It", "turtle": None})
+    path = written(tmp_path, {"text": TEXT, "turtle": TURTLE}, *rows, {"text": "It", "turtle": None})
     found = remarks(read_corpus(path).report)
     assert (found["broken_answers"][0], found["null_triples"][0]) == (5, 1)
-    written(path, rows[1] | {"output": rows[1].pop("turtle")})  # prose first: the format is named then
+    written(tmp_path, rows[1] | {"output": rows[1].pop("turtle")})  # prose first: the format is named then
     assert remarks(read_corpus(path, "rdf").report)["broken_answers"][0] == 1
     assert 'no whole turtle (at line 1 of <>: Bad syntax (Prefix "ex:" not bound))' in found["broken_answers"][1]
 
@@ -144,10 +139,8 @@ def test_an_answer_that_is_no_rdf_gives_no_triple_and_is_counted(tmp_path):
     ],
 )
 def test_a_broken_file_is_refused_in_one_sentence(tmp_path, name, text, reason):
-    (tmp_path / name).write_text(text)
-    (tmp_path / "a.txt").write_text(TEXT)
     with pytest.raises(UserError, match=reason) as caught:
-        read_corpus(tmp_path / name)
+        read_corpus(write(tmp_path, {name: text, "a.txt": TEXT}))
     assert "\n" not in str(caught.value)
 
 

@@ -1,9 +1,7 @@
 """Rows of any kind: every way in which people write triples down gives the same corpus."""
 
 import codecs
-import csv
 import gzip
-import io
 import json
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from support.reading import lines, strings, table, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
@@ -24,65 +23,42 @@ TEXTS = [
 NAMES = ("subject", "relation", "object")
 
 
-def strings(corpus):
-    return [(sentence.text, [triple.strings for triple in sentence.triples]) for sentence in corpus.sentences]
+def read(path, **options):
+    corpus = read_corpus(path, **options)
+    return list(zip([sentence.text for sentence in corpus.sentences], strings(corpus), strict=True))
 
 
-def lines(rows):
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+def rows_of(make, key="triples", text="text"):
+    return [{text: sentence, key: [make(*triple) for triple in triples]} for sentence, triples in TEXTS]
 
 
-def as_triples(make, key="triples", text="text"):
-    return lines({text: sentence, key: [make(*triple) for triple in triples]} for sentence, triples in TEXTS)
-
-
-def span(text, entity, end="end"):
-    return {"start": text.index(entity), end: text.index(entity) + len(entity)}
+def own(s, r, o):
+    return {"von": s, "art": r, "nach": o}
 
 
 PLAIN = {
-    "subject, relation, object": as_triples(lambda s, r, o: {"subject": s, "relation": r, "object": o}),
-    "head, type, tail": as_triples(lambda s, r, o: {"head": s, "type": r, "tail": o}),
-    "lists": as_triples(lambda s, r, o: [s, r, o]),
-    "one string": as_triples(lambda s, r, o: f"{s} | {r} | {o}"),
-    "other names of the lists": as_triples(
-        lambda s, r, o: {"sub": s, "predicate": r, "obj": o}, "triplets", "sentence"
-    ),
-    "objects with names": as_triples(lambda s, r, o: {"h": {"name": s}, "relation": r, "t": {"name": o}}, "relations"),
+    "subject, relation, object": rows_of(lambda *triple: dict(zip(NAMES, triple, strict=True))),
+    "head, type, tail": rows_of(lambda s, r, o: {"head": s, "type": r, "tail": o}),
+    "lists": rows_of(lambda *triple: triple),
+    "one string": rows_of(lambda *triple: " | ".join(triple)),
+    "other names of the lists": rows_of(lambda s, r, o: {"sub": s, "predicate": r, "obj": o}, "triplets", "sentence"),
+    "objects with names": rows_of(lambda s, r, o: {"h": {"name": s}, "relation": r, "t": {"name": o}}, "relations"),
 }
+ONE_EACH = [[text, *triple] for text, triples in TEXTS for triple in triples or [("", "", "")]]
+HEAD = ["text", *NAMES]
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_plain_forms_need_no_mapping(tmp_path, name):
-    path = tmp_path / "a.jsonl"
-    path.write_text(PLAIN[name], encoding="utf-8")
-    assert strings(read_corpus(path)) == TEXTS
-    listed = tmp_path / "a.json"
-    listed.write_text(json.dumps([json.loads(line) for line in PLAIN[name].splitlines()]), encoding="utf-8")
-    assert strings(read_corpus(listed)) == TEXTS
-
-
-def rows_of_one_triple():
-    for text, triples in TEXTS:
-        for triple in triples or [("", "", "")]:
-            yield {"text": text, **dict(zip(NAMES, triple, strict=True))}
-
-
-def table(rows, delimiter):
-    stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, [*rows[0]], delimiter=delimiter)
-    writer.writeheader()
-    writer.writerows(rows)
-    return stream.getvalue()
+    assert read(write(tmp_path, {"a.jsonl": lines(*PLAIN[name])})) == TEXTS
+    assert read(write(tmp_path, {"a.json": PLAIN[name]})) == TEXTS
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
 def test_tables_of_one_triple_a_row(tmp_path, delimiter):
-    rows = list(rows_of_one_triple())
-    path = tmp_path / "a.csv"
-    path.write_text(table([*rows[::2], *rows[1::2]], delimiter), encoding="utf-8")  # in any order
+    path = write(tmp_path, {"a.csv": table(HEAD, *ONE_EACH[::2], *ONE_EACH[1::2], delimiter=delimiter)})  # in any order
     assert detect_format(path) == "records"
-    found = {text: set(triples) for text, triples in strings(read_corpus(path))}
+    found = {text: set(triples) for text, triples in read(path)}
     assert found == {text: set(triples) for text, triples in TEXTS}
 
 
@@ -91,17 +67,14 @@ def test_tables_of_one_triple_a_row(tmp_path, delimiter):
     [("id", {}, 1), ("id", {"id": "id"}, 2), ("sentence_id", {}, 2), ("number", {"id": "number"}, 2)],
 )
 def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp_path, name, mapped, expected):
-    rows = [(1, "a leads b"), (1, "a leads b"), (2, "a leads b")]
-    path = tmp_path / "rows.jsonl"
     triples = [("a", "leads", "b"), ("b", "is led by", "a"), ("a", "leads", "b")]
     given = [
-        {name: number, "text": text, **dict(zip(NAMES, triple, strict=True))}
-        for (number, text), triple in zip(rows, triples, strict=True)
+        {name: number, "text": "a leads b", **dict(zip(NAMES, triple, strict=True))}
+        for number, triple in zip((1, 1, 2), triples, strict=True)
     ]
-    path.write_text(lines(given))
-    corpus = read_corpus(path, columns=mapped)
+    corpus = read_corpus(write(tmp_path, {"rows.jsonl": lines(*given)}), columns=mapped)
     assert [len(sentence.triples) for sentence in corpus.sentences] == [2, 1][:expected]
-    path.write_text(lines([*given, {**given[0], "text": "b leads a"}]))
+    path = write(tmp_path, {"rows.jsonl": lines(*given, {**given[0], "text": "b leads a"})})
     if expected == 2:
         with pytest.raises(UserError, match=r"rows.jsonl line 4: the sentence '1' has another text than in .* line 1"):
             read_corpus(path, columns=mapped)
@@ -109,24 +82,19 @@ def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp
         assert len(read_corpus(path).sentences) == 2
 
 
-def test_lists_in_the_cells_of_a_table(tmp_path):
-    path = tmp_path / "a.csv"
-    for write in (json.dumps, repr):
-        path.write_text(table([{"text": text, "triples": write(triples)} for text, triples in TEXTS], ","))
-        assert strings(read_corpus(path)) == TEXTS
+@pytest.mark.parametrize("written", [json.dumps, repr])
+def test_lists_in_the_cells_of_a_table(tmp_path, written):
+    rows = [[text, written(triples)] for text, triples in TEXTS]
+    assert read(write(tmp_path, {"a.csv": table(["text", "triples"], *rows)})) == TEXTS
 
 
 def test_parquet_files_and_folders(tmp_path):
-    rows = [
-        {"text": text, "triples": [dict(zip(NAMES, triple, strict=True)) for triple in triples]}
-        for text, triples in TEXTS
-    ]
-    folder = tmp_path / "set" / "data"
+    rows, folder = PLAIN["subject, relation, object"], tmp_path / "set" / "data"
     folder.mkdir(parents=True)
     parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "train-00000-of-00001.parquet")
     parquet.write_table(pyarrow.Table.from_pylist(rows[:1]), folder / "test-00000-of-00001.parquet")
-    assert strings(read_corpus(folder / "train-00000-of-00001.parquet")) == TEXTS
-    assert strings(read_corpus(tmp_path / "set", split="test")) == TEXTS[:1]
+    assert read(folder / "train-00000-of-00001.parquet") == TEXTS
+    assert read(tmp_path / "set", split="test") == TEXTS[:1]
     (tmp_path / "cut.parquet").write_bytes((folder / "test-00000-of-00001.parquet").read_bytes()[:200])
     with pytest.raises(UserError, match="not a whole Parquet file"):
         read_corpus(tmp_path / "cut.parquet", "records")
@@ -135,65 +103,51 @@ def test_parquet_files_and_folders(tmp_path):
 def test_positions_and_positions_of_entities(tmp_path):
     """Spans of characters and of tokens, both kinds of ends, places in a list of entities, and ids of entities."""
     text, triples = TEXTS[0]
-    words = text.split()
-    entities = ["Ada Lund", "Harrow Steel", "Oslo"]
-    tokens = [(0, 2), (3, 5), (6, 7)]
+    tokens = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
+    places = list(tokens)
+
+    def span(entity, end="end"):
+        return {"start": text.index(entity), end: text.index(entity) + len(entity)}
+
+    def rels(make, relation=str, **more):
+        return [{"a": make(s), "r": relation(r), "b": make(o), **{k: f(s, o) for k, f in more.items()}}
+                for s, r, o in triples]  # fmt: skip
+
     forms = {
-        "characters": ({"text": text, "rels": [{"a": span(text, s), "r": r, "b": span(text, o)}
-                                              for s, r, o in triples]}, ""),
+        "characters": ({"text": text, "rels": rels(span)}, ""),
         "next to": (
-            {"text": text, "rels": [
-                {"a": s, "r": r, "b": o, "x": text.index(s), "y": text.index(o)} for s, r, o in triples
-            ]},
+            {"text": text, "rels": rels(str, x=lambda s, o: text.index(s), y=lambda s, o: text.index(o))},
             "subject_start=x,object_start=y",
         ),
-        "tokens": (
-            {"words": words, "rels": [
-                {"a": tokens[entities.index(s)], "r": r, "b": tokens[entities.index(o)]} for s, r, o in triples
-            ]},
-            "tokens=words",
-        ),
+        "tokens": ({"words": text.split(), "rels": rels(tokens.get)}, "tokens=words"),
         "inclusive": (
-            {"text": text, "rels": [
-                {"a": [tokens[entities.index(s)][0], tokens[entities.index(s)][1] - 1], "r": r,
-                 "b": [tokens[entities.index(o)][0], tokens[entities.index(o)][1] - 1]}
-                for s, r, o in triples
-            ]},
-            "units=tokens,last=inclusive",
+            {"text": text, "rels": rels(lambda e: [tokens[e][0], tokens[e][1] - 1])}, "units=tokens,last=inclusive"
         ),
         "places": (
-            {"text": text, "ents": [{"text": e, **span(text, e, "to")} for e in entities], "rels": [
-                {"a": entities.index(s), "r": r, "b": entities.index(o)} for s, r, o in triples
-            ]},
+            {"text": text, "ents": [{"text": e, **span(e, "to")} for e in places], "rels": rels(places.index)},
             "entities=ents,end=to",
         ),
         "ids": (
-            {"text": text, "ents": [{"tag": f"T{n}", "text": e} for n, e in enumerate(entities)], "rels": [
-                {"a": f"T{entities.index(s)}", "r": r, "b": f"T{entities.index(o)}"} for s, r, o in triples
-            ]},
+            {"text": text, "ents": [{"tag": f"T{n}", "text": e} for n, e in enumerate(places)],
+             "rels": rels(lambda e: f"T{places.index(e)}")},
             "entities=ents,key=tag",
         ),
         "deep": (
-            {"data": {"text": text, "rels": [
-                {"a": {"is": {"w": s}}, "r": [r], "b": {"is": {"w": o}}} for s, r, o in triples
-            ]}},
+            {"data": {"text": text, "rels": rels(lambda e: {"is": {"w": e}}, lambda r: [r])}},
             "text=data.text,triples=data.rels,subject=a.is.w,object=b.is.w,relation=r.0",
         ),
         "inverse": ({"text": text, "rels": [[r, o, s] for s, r, o in triples]}, "order=ros"),
     }  # fmt: skip
     for name, (row, extra) in forms.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"all": [row]}))
-        columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"]) | parse_columns(
-            filter(None, [extra])
-        )
-        corpus = read_corpus(path, columns=columns)
-        assert strings(corpus) == [TEXTS[0]], name
+        path = write(tmp_path, {f"{name}.json": {"all": [row]}})
+        columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"])
+        corpus = read_corpus(path, columns=columns | parse_columns(filter(None, [extra])))
+        assert strings(corpus) == [triples] and corpus.sentences[0].text == text, name
         assert all(triple.located for triple in corpus.sentences[0].triples)
 
 
 def test_every_encoding_and_compression(tmp_path):
-    content = PLAIN["lists"]
+    content = lines(*PLAIN["lists"])
     windows = content.replace("\n", "\r\n")
     stream = pyarrow.BufferOutputStream()
     with pyarrow.CompressedOutputStream(stream, "zstd") as packed:
@@ -207,26 +161,18 @@ def test_every_encoding_and_compression(tmp_path):
         "crlf": windows.encode(),
         "gzip": gzip.compress(content.encode()),
         "zstd": zstd,
+        "table": codecs.BOM_UTF8 + table(HEAD, *ONE_EACH).encode(),
     }
     for name, data in forms.items():
-        path = tmp_path / f"{name}.jsonl"
-        path.write_bytes(data)
-        assert strings(read_corpus(path)) == TEXTS, name
-        path.write_bytes(codecs.BOM_UTF8 + table(list(rows_of_one_triple()), ",").encode())
-        assert strings(read_corpus(path)) == TEXTS
-    path.write_bytes(zstd[:40])
+        assert read(write(tmp_path, {f"{name}.jsonl": data})) == TEXTS, name
     with pytest.raises(UserError, match="zstd|empty|not valid JSON"):
-        read_corpus(path)
+        read_corpus(write(tmp_path, {"cut.jsonl": zstd[:40]}))
 
 
 def test_pairs_without_a_relation_are_counted(tmp_path):
-    rows = [
-        {"sentence": "A B C", "subject": "A", "label": label, "object": "B"} for label in ("NA", "r", "no_relation")
-    ]
-    path = tmp_path / "a.jsonl"
-    path.write_text(lines(rows))
-    corpus = read_corpus(path)
-    assert strings(corpus) == [("A B C", [("A", "r", "B")])]
+    rows = [["A B C", "A", label, "B"] for label in ("NA", "r", "no_relation")]
+    corpus = read_corpus(write(tmp_path, {"a.csv": table(HEAD, *rows)}))
+    assert strings(corpus) == [[("A", "r", "B")]]
     assert corpus.report.notes == {"pairs_without_relation": 2}
 
 
@@ -238,12 +184,11 @@ def test_mappings_of_another_form_are_refused():
 
 
 def test_commands_take_a_mapping(tmp_path, capsys):
-    path, plain = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
-    path.write_text(as_triples(lambda s, r, o: {"von": s, "art": r, "nach": o}, "kanten", "satz"))
-    plain.write_text(PLAIN["lists"])
+    path = write(tmp_path, {"a.jsonl": lines(*rows_of(own, "kanten", "satz"))})
+    plain = write(tmp_path, {"b.jsonl": lines(*PLAIN["lists"])})
     mapping = ["--column", "text=satz,triples=kanten", "--column", "subject=von,relation=art,object=nach"]
     assert main(["prepare", "--source", str(path), "--out", str(tmp_path / "out.jsonl"), *mapping]) == 0
-    assert strings(read_corpus(tmp_path / "out.jsonl")) == TEXTS
+    assert read(tmp_path / "out.jsonl") == TEXTS
     capsys.readouterr()
     assert main(["audit", str(path), str(path), "--json", *mapping]) == 0
     assert json.loads(capsys.readouterr().out)["triple_types"]["entirely_seen"]["count"] == 3
@@ -259,7 +204,7 @@ def test_a_study_says_which_column_is_what(tmp_path):
 
     files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
     for path in files.values():
-        Path(path).write_text(as_triples(lambda s, r, o: {"von": s, "art": r, "nach": o}, "kanten", "satz"))
+        Path(path).write_text(lines(*rows_of(own, "kanten", "satz")))
     columns = {"text": "satz", "triples": "kanten", "subject": "von", "relation": "art", "object": "nach"}
     corpus = {"files": files, "columns": columns}
     options = Study({"study": "s", "corpora": {"own": corpus}}).data.prepare_options("own", "test")
@@ -272,6 +217,5 @@ def test_a_study_says_which_column_is_what(tmp_path):
 def test_a_name_in_lower_case_is_spelt_as_its_positions_say(tmp_path):
     head, tail = {"name": "mira okafor", "pos": [0, 2]}, {"name": "a lab", "pos": [3, 9]}
     row = {"token": ["Mira", "Okafor", "leads", "A", "Lab"], "h": head, "t": tail, "relation": "leads"}
-    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
-    (triple,) = read_corpus(tmp_path / "a.jsonl").sentences[0].triples
+    (triple,) = read_corpus(write(tmp_path, {"a.jsonl": lines(row)})).sentences[0].triples
     assert (triple.subject.text, triple.object.text) == ("Mira Okafor", "a lab")  # 9 is outside, so the name stays

@@ -1,6 +1,5 @@
 """What used to be read without a word: every case is read right, counted with examples, or refused in one sentence."""
 
-import csv
 import io
 import json
 import os
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tripleaudit
+from support.reading import lines, table, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.remarks import KINDS, remarks
@@ -42,18 +42,16 @@ def studio(*tasks: dict) -> dict[str, str]:
     return {"a.json": json.dumps(tasks)}
 
 
+def cells(*found: list[str]) -> dict[str, str]:
+    return {"a.csv": table(*found)}
+
+
+def rows(*found: dict) -> dict[str, str]:
+    return {"a.jsonl": lines(*found)}
+
+
 def brat(text: str, *lines: str) -> dict[str, str]:
     return {"a.ann": "".join(f"{line}\n" for line in lines), "a.txt": text}
-
-
-def table(*rows: list[str]) -> dict[str, str]:
-    stream = io.StringIO()
-    csv.writer(stream).writerows(rows)
-    return {"a.csv": stream.getvalue()}
-
-
-def lines(*rows: dict) -> dict[str, str]:
-    return {"a.jsonl": "".join(json.dumps(row) + "\n" for row in rows)}
 
 
 def said(subject: str, object_: str) -> dict:
@@ -61,7 +59,7 @@ def said(subject: str, object_: str) -> dict:
 
 
 def triple(**more: object) -> dict[str, str]:
-    return lines({"text": TEXT, "triples": [{"subject": "Ada Lund", "relation": "leads", "object": "Delta", **more}]})
+    return rows({"text": TEXT, "triples": [{"subject": "Ada Lund", "relation": "leads", "object": "Delta", **more}]})
 
 
 def archive(name: str) -> bytes:
@@ -118,60 +116,60 @@ CASES: dict[str, tuple[dict, object]] = {
         brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"),
         (1, 1, {"no_relations": 2}),
     ),
-    "a blind DocRED": (lines({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no relations"),
+    "a blind DocRED": (rows({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no relations"),
     "DocRED, partly without labels": (
-        lines({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED),
+        rows({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED),
         (1, 1, {"without_labels": 1}),
     ),
     "DyGIE, fewer lists than sentences": (
-        lines({**DYGIE, "relations": [[]]}),
+        rows({**DYGIE, "relations": [[]]}),
         "1 lists of 'relations' for 2 sentences; expected one for each",
     ),
     "DyGIE, fewer lists of entities": (
-        lines({**DYGIE, "ner": [[], [], []], "relations": [[], []]}),
+        rows({**DYGIE, "ner": [[], [], []], "relations": [[], []]}),
         "3 lists of 'ner' for 2 sentences",
     ),
     "rejected rows at the end": (
-        lines(PRODIGY, {**PRODIGY, "answer": "reject"}, {**PRODIGY, "answer": "ignore"}),
+        rows(PRODIGY, {**PRODIGY, "answer": "reject"}, {**PRODIGY, "answer": "ignore"}),
         (1, 1, {"texts_not_accepted": 2}),
     ),
     "spans of Prodigy with another text": (
-        lines({**PRODIGY, "spans": [{"start": 0, "end": 4, "text": "Ada Lund"}]}),
+        rows({**PRODIGY, "spans": [{"start": 0, "end": 4, "text": "Ada Lund"}]}),
         "reads 'Ada ', but the file says 'Ada Lund'",
     ),
-    "missing values": (table(HEAD, GOOD, ["It rains", "nan", "NULL", "nan"]), (2, 1, {"missing_values": 1})),
-    "a missing value": (table(HEAD, GOOD, [TEXT, "Ada", "is", "<NA>"]), (1, 2, {"names_like_missing": 1})),
-    "a missing relation": (table(HEAD, [TEXT, "Ada", "nan", "Delta"]), (1, 1, {"names_like_missing": 1})),
-    "null as a name": (lines(said("null", "Delta")), (1, 1, {"names_like_missing": 1})),
-    "an empty entity": (lines(said("", "Delta")), (1, 1, {"empty_names": 1})),
-    "a blank entity": (lines(said("Ada", "  ")), (1, 1, {"empty_names": 1})),
+    "missing values": (cells(HEAD, GOOD, ["It rains", "nan", "NULL", "nan"]), (2, 1, {"missing_values": 1})),
+    "a missing value": (cells(HEAD, GOOD, [TEXT, "Ada", "is", "<NA>"]), (1, 2, {"names_like_missing": 1})),
+    "a missing relation": (cells(HEAD, [TEXT, "Ada", "nan", "Delta"]), (1, 1, {"names_like_missing": 1})),
+    "null as a name": (rows(said("null", "Delta")), (1, 1, {"names_like_missing": 1})),
+    "an empty entity": (rows(said("", "Delta")), (1, 1, {"empty_names": 1})),
+    "a blank entity": (rows(said("Ada", "  ")), (1, 1, {"empty_names": 1})),
     "null for triples": (
-        lines({"sentence": TEXT, "facts": ROW["triples"]}, {"sentence": "It rains", "facts": None}),
+        rows({"sentence": TEXT, "facts": ROW["triples"]}, {"sentence": "It rains", "facts": None}),
         (2, 1, {"null_triples": 1}),
     ),
-    "triples that are not available": (table(HEAD, GOOD, ["It rains", *["N/A"] * 3]), (2, 1, {"missing_values": 1})),
+    "triples that are not available": (cells(HEAD, GOOD, ["It rains", *["N/A"] * 3]), (2, 1, {"missing_values": 1})),
     "relations that say there is none": (
-        table(HEAD, *([TEXT, "Ada Lund", name, "Delta"] for name in ("no relation", "NONE", "leads"))),
+        cells(HEAD, *([TEXT, "Ada Lund", name, "Delta"] for name in ("no relation", "NONE", "leads"))),
         (1, 3, {"names_like_none": 2}),
     ),
-    "a header again": (table(HEAD, GOOD, HEAD, GOOD), "line 3: the header stands again, as where files were joined"),
+    "a header again": (cells(HEAD, GOOD, HEAD, GOOD), "line 3: the header stands again, as where files were joined"),
     "UTF-8 as if it were another encoding": (
-        table(HEAD, GOOD, ["ZoÃ« rief", "ZoÃ«", "did", "rief"]), (2, 2, {"broken_characters": 1}),
+        cells(HEAD, GOOD, ["ZoÃ« rief", "ZoÃ«", "did", "rief"]), (2, 2, {"broken_characters": 1}),
     ),
-    "characters that were lost": (lines({"text": "Zo\ufffd", "triples": []}), (1, 0, {"broken_characters": 1})),
-    "a byte-order mark inside": (table(HEAD, GOOD, ["\ufeffIt rains", "", "", ""]), (2, 1, {"broken_characters": 1})),
+    "characters that were lost": (rows({"text": "Zo\ufffd", "triples": []}), (1, 0, {"broken_characters": 1})),
+    "a byte-order mark inside": (cells(HEAD, GOOD, ["\ufeffIt rains", "", "", ""]), (2, 1, {"broken_characters": 1})),
     "columns in another order": (
-        table(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))),
+        cells(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))),
         (10, 10, {"order_rso": 10}),
     ),
     "labels of no relation": (
-        table(HEAD, GOOD, ["It rains", "It", "NA", "rains"]),
+        cells(HEAD, GOOD, ["It rains", "It", "NA", "rains"]),
         (2, 1, {"pairs_without_relation": 1}),
     ),
-    "capital headers": (table([name.upper() for name in HEAD], GOOD), (1, 1, {})),
-    "ids twice": (lines({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
+    "capital headers": (cells([name.upper() for name in HEAD], GOOD), (1, 1, {})),
+    "ids twice": (rows({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
     "ids that look renamed": (
-        lines(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))),
+        rows(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))),
         (4, 4, {"renamed_ids": 2}),
     ),
     "no triples among the predictions": (
@@ -179,97 +177,97 @@ CASES: dict[str, tuple[dict, object]] = {
         (1, 1, {"malformed": 2}),
     ),
     "tokens, ends that are the last one": (
-        lines({"tokens": WORDS, "entities": [{"start": 0, "end": 1, "text": "Ada Lund"}], "relations": [[0, "is", 0]]}),
+        rows({"tokens": WORDS, "entities": [{"start": 0, "end": 1, "text": "Ada Lund"}], "relations": [[0, "is", 0]]}),
         (1, 1, {"other_names": 2}),
     ),
     "an id that no entity has": (
-        lines({"text": TEXT, "entities": [{"id": 7, "text": "Ada Lund"}], "relations": [[7, "leads", 0]]}),
+        rows({"text": TEXT, "entities": [{"id": 7, "text": "Ada Lund"}], "relations": [[7, "leads", 0]]}),
         "the object is 0, expected the 'id' of one of 1 entities",
     ),
     "an object with an empty name": (
-        lines({"text": TEXT, "triples": [{"subject": "", "relation": "leads", "object": "Delta"}]}),
+        rows({"text": TEXT, "triples": [{"subject": "", "relation": "leads", "object": "Delta"}]}),
         'the subject of .* is "", expected a string',
     ),
-    "an empty cell": (table(HEAD, GOOD, [TEXT, "Ada Lund", "leads", ""]), 'the object of .* is "", expected a string'),
+    "an empty cell": (cells(HEAD, GOOD, [TEXT, "Ada Lund", "leads", ""]), 'the object of .* is "", expected a string'),
     "no relation in a span's triple": (
-        lines({"text": TEXT, "triples": [{"subject": {"text": "Ada"}, "relation": "", "object": {"text": "Delta"}}]}),
+        rows({"text": TEXT, "triples": [{"subject": {"text": "Ada"}, "relation": "", "object": {"text": "Delta"}}]}),
         (1, 0, {"pairs_without_relation": 1}),
     ),
     "triples under two names": (
-        lines({"text": TEXT, "triples": [], "relations": ROW["triples"]}),
+        rows({"text": TEXT, "triples": [], "relations": ROW["triples"]}),
         (1, 0, {"other_lists": 1}),
     ),
-    "texts without a character": (lines(ROW, {"text": " ", "triples": []}), (2, 1, {"empty_texts": 1})),
-    "null for a text": (lines({"text": None, "triples": []}), "the text is null, expected a string"),
-    "a relation that is a number": (lines({"text": TEXT, "triples": [["Ada", 3, "Delta"]]}), "the relation 3, expect"),
-    "a triple with its score": (lines({"text": TEXT, "triples": [["Ada", "leads", "Delta", 0.9]]}), "expected a tri"),
+    "texts without a character": (rows(ROW, {"text": " ", "triples": []}), (2, 1, {"empty_texts": 1})),
+    "null for a text": (rows({"text": None, "triples": []}), "the text is null, expected a string"),
+    "a relation that is a number": (rows({"text": TEXT, "triples": [["Ada", 3, "Delta"]]}), "the relation 3, expect"),
+    "a triple with its score": (rows({"text": TEXT, "triples": [["Ada", "leads", "Delta", 0.9]]}), "expected a tri"),
     "a span that runs backwards": (
-        lines({"text": TEXT, "triples": [{"subject": [8, 0], "relation": "leads", "object": "Delta"}]}),
+        rows({"text": TEXT, "triples": [{"subject": [8, 0], "relation": "leads", "object": "Delta"}]}),
         r"the subject span \[8, 0\) is outside the text",
     ),
     "offsets that count from 1": (
-        lines({"text": TEXT, "triples": [{"subject": [1, 9], "relation": "leads", "object": [16, 20]}]}),
+        rows({"text": TEXT, "triples": [{"subject": [1, 9], "relation": "leads", "object": [16, 20]}]}),
         (1, 1, {"cut_names": 2}),
     ),
     "ends that are the last character": (
-        lines({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "is", "object": [15, n]} for n in (19, 20)]}),
+        rows({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "is", "object": [15, n]} for n in (19, 20)]}),
         (1, 2, {"cut_names": 3}),
     ),
     "half of the names cut inside a word": (
-        lines({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "leads", "object": [15, 20]}]}), (1, 1, {}),
+        rows({"text": TEXT, "triples": [{"subject": [0, 7], "relation": "leads", "object": [15, 20]}]}), (1, 1, {}),
     ),
     "offsets of characters in a list of tokens": (
-        lines({"tokens": WORDS, "triples": [{"subject": [0, 8], "relation": "leads", "object": [15, 20]}]}),
+        rows({"tokens": WORDS, "triples": [{"subject": [0, 8], "relation": "leads", "object": [15, 20]}]}),
         r"the subject span \[0, 8\) is outside the text of 4 tokens",
     ),
     "DocRED, a mention beyond its sentence": (
-        lines({**DOCRED, "sents": [["Ada", "leads"], ["Delta"]]}),
+        rows({**DOCRED, "sents": [["Ada", "leads"], ["Delta"]]}),
         r"the span \[2, 3\) is outside sentence 0 of 2 tokens",
     ),
-    "DyGIE without relations": (lines(DYGIE), "no sentence is left, 1 documents have no relations"),
+    "DyGIE without relations": (rows(DYGIE), "no sentence is left, 1 documents have no relations"),
     "brat, a negation": (brat(TEXT, T1, T2, R1, "A1\tNegated R1"), (1, 1, {"attributes": 1})),
     "brat, a negation of older versions": (brat(TEXT, T1, T2, R1, "M1\tNegation R1"), (1, 1, {"attributes": 1})),
     "doccano, nothing annotated": (
-        lines({"text": TEXT, "entities": [], "relations": []}), (1, 0, {"empty_annotations": 1}),
+        rows({"text": TEXT, "entities": [], "relations": []}), (1, 0, {"empty_annotations": 1}),
     ),
     "Prodigy, a text of two people": (
-        lines({**PRODIGY, "_session_id": "ann"}, {**PRODIGY, "_session_id": "bob"}), (1, 1, {"several_annotators": 1}),
+        rows({**PRODIGY, "_session_id": "ann"}, {**PRODIGY, "_session_id": "bob"}), (1, 1, {"several_annotators": 1}),
     ),
     "DocRED, another name than its tokens": (
-        lines({**DOCRED, "vertexSet": [[{"sent_id": 0, "pos": [0, 1], "name": "Bo"}], DOCRED["vertexSet"][1]]}),
+        rows({**DOCRED, "vertexSet": [[{"sent_id": 0, "pos": [0, 1], "name": "Bo"}], DOCRED["vertexSet"][1]]}),
         (1, 1, {"other_names": 1}),
     ),
     "brat, nothing annotated": (brat(TEXT), (1, 0, {"empty_annotations": 1})),
     "OpenIE 5, further objects": (
-        lines({"sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": PARTS}}),
+        rows({"sentence": TEXT, "extraction": {"arg1": {"text": "Ada"}, "rel": {"text": "leads"}, "arg2s": PARTS}}),
         (1, 1, {"further_objects": 1}),
     ),
     "LangExtract, half a relation": (
-        lines({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"subject": "Ada"}}]}),
+        rows({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"subject": "Ada"}}]}),
         (1, 0, {"no_object": 1}),
     ),
     "LangExtract, other attributes": (
-        lines({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"who": "Ada", "to": "D"}}]}),
+        rows({"text": TEXT, "extractions": [{"extraction_class": "leads", "attributes": {"who": "Ada", "to": "D"}}]}),
         (1, 0, {"other_attributes": 1}),
     ),
     "DuIE, further objects": (
-        lines({"text": TEXT, "spo_list": [{"subject": "Ada", "predicate": "is", "object": {"@value": "x", "y": ""}}]}),
+        rows({"text": TEXT, "spo_list": [{"subject": "Ada", "predicate": "is", "object": {"@value": "x", "y": ""}}]}),
         (1, 1, {"further_objects": 1}),
     ),
     "REBEL without its marks": (
-        lines({"text": TEXT, "triplets": "<triplet>"}, {"text": TEXT, "triplets": "Ada Lund Delta leads"}),
+        rows({"text": TEXT, "triplets": "<triplet>"}, {"text": TEXT, "triplets": "Ada Lund Delta leads"}),
         (2, 0, {"outside_marks": 1}),
     ),
-    "GLiNER2, half a pair": (lines({"text": TEXT, "relation_extraction": {"leads": [["Ada"]]}}), "expected a head"),
+    "GLiNER2, half a pair": (rows({"text": TEXT, "relation_extraction": {"leads": [["Ada"]]}}), "expected a head"),
     "ReLiK, spans of tokens": (
-        lines({"text": TEXT, "spans": [], "triplets": [[[0, 2, "P", "Ada Lund"], "leads", [3, 4, "F", "Delta"], 1]]}),
+        rows({"text": TEXT, "spans": [], "triplets": [[[0, 2, "P", "Ada Lund"], "leads", [3, 4, "F", "Delta"], 1]]}),
         "reads 'Ad', but the file says 'Ada Lund' of it; expected offsets in characters",
     ),
     "rows of two splits": (
-        table([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "test"], ["It", "", "", "", "train"]),
+        cells([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "test"], ["It", "", "", "", "train"]),
         (3, 1, {"other_splits": 1}),
     ),
-    "rows of one split": (table([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "train"]), (2, 1, {})),
+    "rows of one split": (cells([*HEAD, "split"], [*GOOD, "train"], ["It rains", "", "", "", "train"]), (2, 1, {})),
     "a negated triple": (triple(negated=True), (1, 1, {"attributes": 1})),
     "a triple that is not negated": (triple(negated=False, qualifiers={}, status="accepted"), (1, 1, {})),
     "a negative polarity": (triple(polarity="negative"), (1, 1, {"attributes": 1})),
@@ -277,28 +275,22 @@ CASES: dict[str, tuple[dict, object]] = {
     "a triple that does not hold": (triple(valid=False), (1, 1, {"attributes": 1})),
     "a triple with qualifiers": (triple(qualifiers={"since": "1999"}), (1, 1, {"attributes": 1})),
     "pairs with a label of 0 or 1": (
-        table([*HEAD, "label"], [*GOOD, "0"], ["Bo leads", "Bo", "leads", "Bo", "1"]), (2, 2, {"attributes": 1}),
+        cells([*HEAD, "label"], [*GOOD, "0"], ["Bo leads", "Bo", "leads", "Bo", "1"]), (2, 2, {"attributes": 1}),
     ),
-    "a row that failed": (lines(ROW, {"text": "It", "triples": [], "error": "timeout"}), (2, 1, {"failed_rows": 1})),
-    "a rejected row": (lines({**ROW, "answer": "reject"}, {**ROW, "answer": "accept"}), (2, 2, {"failed_rows": 1})),
+    "a row that failed": (rows(ROW, {"text": "It", "triples": [], "error": "timeout"}), (2, 1, {"failed_rows": 1})),
+    "a rejected row": (rows({**ROW, "answer": "reject"}, {**ROW, "answer": "accept"}), (2, 2, {"failed_rows": 1})),
     "an answer that was cut": (
-        lines({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
+        rows({"text": TEXT, "triples": [], "finish_reason": "length"}), (1, 0, {"failed_rows": 1}),
     ),
-    "predictions next to the gold": (lines({**ROW, "predicted": []}), (1, 1, {"second_lists": 1})),
-    "gold next to the predictions": (lines({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
+    "predictions next to the gold": (rows({**ROW, "predicted": []}), (1, 1, {"second_lists": 1})),
+    "gold next to the predictions": (rows({**ROW, "gold": ROW["triples"]}), (1, 1, {"second_lists": 1})),
     "marks of entities": (
-        lines({"text": "<e1>Ada Lund</e1> leads <e2>Delta</e2>", "triples": ROW["triples"]}), (1, 1, {"marks": 1}),
+        rows({"text": "<e1>Ada Lund</e1> leads <e2>Delta</e2>", "triples": ROW["triples"]}), (1, 1, {"marks": 1}),
     ),
     "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
     "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
     "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"),
 }  # fmt: skip
-
-
-def write(folder: Path, files: dict) -> Path:
-    for name, content in files.items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    return folder / next(iter(files))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -357,7 +349,7 @@ def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
 
 @pytest.mark.parametrize("command", ["score", "audit", "check", "prepare", "compare", "relations"])
 def test_every_command_says_what_was_left_out(tmp_path, capsys, caplog, command):
-    (tmp_path / "train.jsonl").write_text(lines(ROW, said("nan", "x"))["a.jsonl"])
+    (tmp_path / "train.jsonl").write_text(lines(ROW, said("nan", "x")))
     train, other = (str(tmp_path / name) for name in ("train.jsonl", "other.jsonl"))
     Path(other).write_text(Path(train).read_text())
     arguments = {
@@ -378,7 +370,7 @@ def test_every_command_says_what_was_left_out(tmp_path, capsys, caplog, command)
 @pytest.mark.parametrize("again", ["{0}", "{1}/./train.jsonl", "{1}/link.jsonl"])
 def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
     path = tmp_path / "train.jsonl"
-    path.write_text(lines(ROW)["a.jsonl"])
+    path.write_text(lines(ROW))
     os.symlink(path, tmp_path / "link.jsonl")
     other = again.format(path, tmp_path)
     with pytest.raises(UserError, match="given twice"):
@@ -393,13 +385,13 @@ def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
 
 
 def test_a_column_said_twice_is_refused(tmp_path, capsys):
-    path = write(tmp_path, table(HEAD, GOOD))
+    path = write(tmp_path, cells(HEAD, GOOD))
     assert main(["check", str(path), "--column", "text=text,text=subject"]) == 1
     assert "--column: text is text and subject; expected each role once" in capsys.readouterr().err
 
 
 def test_more_resamples_than_change_a_digit_are_refused(tmp_path, capsys):
-    path = str(write(tmp_path, lines(*(dict(ROW, id=n) for n in range(20)))))
+    path = str(write(tmp_path, rows(*(dict(ROW, id=n) for n in range(20)))))
     for command, option in (("score", "--bootstrap"), ("compare", "--bootstrap"), ("compare", "--shuffles")):
         with pytest.raises(SystemExit):
             main([command, *[path] * (2 if command == "score" else 3), option, "20000000"])
