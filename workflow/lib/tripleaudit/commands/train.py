@@ -65,5 +65,5 @@ def run(args: argparse.Namespace) -> int:
     )
     best = result.best_f1
     validation = "no validation" if best is None else f"best validation F1 {best:.4f}"
-    print(f"{args.out}: {result.steps} steps, {result.epochs:g} epochs, {validation}")
+    print(f"{args.out}: {result.step} steps, {result.epoch:g} epochs, {validation}")
     return 0

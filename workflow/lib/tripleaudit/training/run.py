@@ -33,7 +33,7 @@ from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.session import report_unknown_relations
 from tripleaudit.training.settings import TrainingSettings, deciding
 from tripleaudit.training.trackers import NONE, reporting
-from tripleaudit.training.trainer import TrainingResult, Validate, train_extractor
+from tripleaudit.training.trainer import ExtractorTrainer, Validate, train_extractor
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def train_to(
     score: Score,
     inputs: Mapping[str, Path],
     on: Callable[[], AbstractContextManager[torch.device]] = lambda: contextlib.nullcontext(torch.device("cpu")),
-) -> TrainingResult:
+) -> ExtractorTrainer:
     """Train an extractor or classifier and save it to ``out``.
 
     Writes ``model.safetensors``, ``config.json``, the tokenizer, ``history.jsonl`` and ``provenance.json``; of a
@@ -150,17 +150,19 @@ def train_to(
             if model.kind == "extractor":
                 types = learn_types(model, train, batch_size=settings.evaluation_batch_size, seed=seed)
             model.cpu()
+        counts = dict(dataset.counts)
         if noise is not None:
-            result.counts.update({f"noise_{key}": value for key, value in noise.counts.items()})
+            counts |= {f"noise_{key}": value for key, value in noise.counts.items()}
         made = provenance(
             command="train",
             inputs={**inputs, "encoder": encoder / "model.safetensors"},
             settings=dict(values),
             seed=seed,
-            device=result.device,
+            device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             seconds=time.monotonic() - start,
         )
-        record = {**made, "extractor": name, "relations": len(relations), "training": _facts(result, settings, types)}
+        facts = {"settings": settings.full(), "counts": counts, **({"entity_types": types} if types else {})}
+        record = {**made, "extractor": name, "relations": len(relations), "training": facts | _facts(result)}
         _save(out, None if values.get("double") else model, result.history, record)
         shutil.rmtree(out / CHECKPOINTS)
         return result
@@ -195,20 +197,17 @@ def entity_f1(gold: Sequence[Sentence], predicted: Sequence[Sentence]) -> float:
     return 2 * correct / max(1, total)
 
 
-def _facts(result: TrainingResult, settings: TrainingSettings, types: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(result: ExtractorTrainer) -> dict[str, Any]:
     progress = result.progress
     return {
-        "settings": settings.full(),
-        "counts": result.counts,
-        **({"entity_types": types} if types else {}),
-        "steps": result.steps,
-        "epochs": result.epochs,
+        "steps": result.step,
+        "epochs": result.epoch,
         "best_epoch": progress.best_epoch,
         "best_step": progress.best_step,
         "best_f1": result.best_f1,
         "convergence": convergence(result.history, progress.stopped),
         "seconds": round(progress.training_seconds, 3),
-        "seconds_per_epoch": round(progress.training_seconds / max(result.epochs, 1e-9), 3),
+        "seconds_per_epoch": round(progress.training_seconds / max(result.epoch, 1e-9), 3),
         "validation_seconds": round(progress.validation_seconds, 3),
         "gpu_share": share(),
     }

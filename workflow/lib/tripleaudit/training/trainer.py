@@ -4,7 +4,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,29 +70,6 @@ class Progress:
         return True
 
 
-@dataclass
-class TrainingResult:
-    """What a training run was; the trained weights are in the extractor itself.
-
-    Attributes:
-        history: rows with ``step``, ``epoch``, ``seconds`` and either ``loss`` and ``learning_rate`` or ``f1``.
-        steps, epochs: done, not planned.
-    """
-
-    history: list[dict[str, Any]]
-    progress: Progress
-    steps: int
-    epochs: float
-    device: str
-    counts: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def best_f1(self) -> float | None:
-        """Validation triple F1 of the best epoch, whatever it was chosen by."""
-        best = [row["f1"] for row in self.history if "f1" in row and row["step"] == self.progress.best_step]
-        return best[-1] if best else None
-
-
 class ExtractorTrainer:
     """One training run.
 
@@ -101,7 +78,8 @@ class ExtractorTrainer:
         dataset, settings, seed, folder, validate, report: see :func:`train_extractor`.
 
     Attributes:
-        step, epoch: optimiser steps and (parts of) epochs done.
+        step, epoch: optimiser steps and (parts of) epochs done; ``steps`` is how many are planned.
+        history: rows with ``step``, ``epoch``, ``seconds`` and either ``loss`` and ``learning_rate`` or ``f1``.
         progress, best_weights: see :class:`Progress`.
     """
 
@@ -138,6 +116,12 @@ class ExtractorTrainer:
         self.began = self.saved = time.monotonic()
         self.save_due = False
         self.report = report
+
+    @property
+    def best_f1(self) -> float | None:
+        """Validation triple F1 of the best epoch, whatever it was chosen by."""
+        best = [row["f1"] for row in self.history if "f1" in row and row["step"] == self.progress.best_step]
+        return best[-1] if best else None
 
     def train(self) -> None:
         """Train to the end of the run."""
@@ -295,8 +279,8 @@ def train_extractor(
     fingerprint: dict[str, Any] | None = None,
     device: torch.device = CPU,
     report: Report = lambda row: None,
-) -> TrainingResult:
-    """Train ``model`` in place and leave it with its best weights.
+) -> ExtractorTrainer:
+    """Train ``model`` in place and leave it with its best weights; return the run that is over.
 
     Args:
         model: an untrained extractor, made under ``seed``.
@@ -340,11 +324,5 @@ def train_extractor(
             trainer.train()
     if trainer.best_weights is not None:
         model.load_state_dict(trainer.best_weights)
-    return TrainingResult(
-        history=trainer.history,
-        progress=trainer.progress,
-        steps=trainer.step,
-        epochs=trainer.epoch,
-        device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        counts=dict(dataset.counts),
-    )
+    del trainer.best_weights, trainer.optimizer, trainer.update  # their memory serves again
+    return trainer
