@@ -131,19 +131,31 @@ def test_the_whole_table_stands_in_the_model_where_it_is_asked_for(encoder):
     model, dataset = untrained(encoder)
     names, table = list(model.state_dict()), model.encoder.get_input_embeddings()
     rows = embedding_rows(model, dataset, TrainingSettings())
+    with torch.no_grad():
+        rows.weight += 1
+    moved = rows.weight.detach().clone()
+    with rows.whole():
+        assert model.encoder.get_input_embeddings() is table and list(model.state_dict()) == names
+        assert torch.equal(table.weight[rows.ids], moved)
+    assert model.encoder.get_input_embeddings() is rows and torch.equal(rows.weight, moved)
+    rows.release()
+    assert model.encoder.get_input_embeddings() is table
+
+
+def test_rows_that_are_admitted_have_no_moments_and_no_gradient_yet(encoder):
+    model, dataset = untrained(encoder)
+    rows = embedding_rows(model, dataset, TrainingSettings())
     optimizer = torch.optim.Adam(model.parameters())
     rows(rows.ids[None]).square().sum().backward()
     optimizer.step()
-    moved = rows.weight.detach().clone()
-    with rows.whole(optimizer):
-        assert model.encoder.get_input_embeddings() is table and list(model.state_dict()) == names
-        assert torch.equal(table.weight[rows.ids], moved)
-        state = optimizer.state[table.weight]
-        assert state["exp_avg"].shape == table.weight.shape
-        assert sorted(state["exp_avg"].any(dim=1).nonzero().flatten().tolist()) == rows.ids[rows.ids != 0].tolist()
-    assert torch.equal(rows.weight, moved) and optimizer.state[rows.weight]["exp_avg"].shape == moved.shape
-    rows.release(optimizer)
-    assert model.encoder.get_input_embeddings() is table and rows.weight not in optimizer.state
+    (other, *_), before, moved = set(range(len(rows.table.weight))) - set(rows.ids.tolist()), rows.ids, rows.weight
+    values = [moved.detach().clone(), moved.grad, optimizer.state[moved]["exp_avg"]]
+    rows.admit(torch.tensor([[other]]), optimizer)
+    assert rows.weight is moved and sorted([*before.tolist(), other]) == rows.ids.tolist()
+    at = rows.positions[other]
+    found = [moved.detach(), moved.grad, optimizer.state[moved]["exp_avg"]]
+    assert all(torch.equal(value, own[rows.positions[before]]) for value, own in zip(values, found, strict=True))
+    assert torch.equal(found[0][at], rows.table.weight[other]) and not found[1][at].any() and not found[2][at].any()
 
 
 class Shared(CasRel):

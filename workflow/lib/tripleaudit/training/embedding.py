@@ -7,8 +7,9 @@ of gradient, moments and step here; every weight is what it is without.
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -27,15 +28,19 @@ class EmbeddingRows(nn.Module):
 
     Attributes:
         table: the whole table; its rows at hand are as they were when it last stood in the encoder.
-        ids: of the rows at hand, rising, so that sums over rows are made in the table's order.
+        ids: of the rows at hand, rising, so that sums over rows are made in the table's order; saved with them.
         weight: [rows, H].
     """
+
+    ids: Tensor
 
     def __init__(self, encoder: nn.Module, ids: Tensor):
         super().__init__()
         self._outside = encoder, encoder.get_input_embeddings()  # in a tuple, no parts of this module
         self.weight = nn.Parameter(torch.empty(0))
+        self.register_buffer("ids", None)
         self._take(ids)
+        encoder.set_input_embeddings(self)
 
     @property
     def table(self) -> nn.Embedding:
@@ -56,70 +61,52 @@ class EmbeddingRows(nn.Module):
                 "`extra_token_ids` to name what it reads besides the text"
             ) from error
 
+    @torch.no_grad()
     def admit(self, ids: Tensor, optimizer: torch.optim.Optimizer) -> None:
-        """Have the rows of these tokens at hand, too."""
-        if bool((self.positions[ids] < 0).any()):
-            with self.whole(optimizer):
-                self.ids = torch.cat([self.ids, ids.flatten()])
+        """Have the rows of these tokens at hand, too, in the optimiser as well."""
+        if not bool((self.positions[ids] < 0).any()):
+            return
+        self.table.weight[self.ids] = self.weight
+        before, shape, gradient, self.weight.grad = self.ids, self.weight.shape, self.weight.grad, None
+        self._take(torch.cat([before, ids.flatten()]))
+
+        def wider(rows: Tensor) -> Tensor:
+            return torch.zeros_like(self.weight).index_copy_(0, self.positions[before], rows)
+
+        if gradient is not None:
+            self.weight.grad = wider(gradient)
+        state = optimizer.state.get(self.weight, {})
+        state.update({name: wider(value) for name, value in state.items() if value.shape == shape})
 
     @contextlib.contextmanager
-    def whole(self, optimizer: torch.optim.Optimizer | None = None) -> Iterator[None]:
-        """Let the whole table stand in the encoder inside, and in ``optimizer``, where one is given.
-
-        Rows that the optimiser has moments of afterwards, such as those of a checkpoint, are at hand from then on.
-        """
-        self.release(optimizer)
+    def whole(self) -> Iterator[None]:
+        """Let the whole table stand in the encoder inside."""
+        self.release()
         yield
-        state = {} if optimizer is None else optimizer.state.get(self.table.weight, {})
-        moments = [value for value in state.values() if value.shape == self.table.weight.shape]
-        self._take(torch.cat([self.ids, *(each.any(dim=1).nonzero().flatten() for each in moments)]), optimizer)
+        self._outside[0].set_input_embeddings(self)
 
     @torch.no_grad()
-    def release(self, optimizer: torch.optim.Optimizer | None = None) -> None:
-        """Write the rows back, and let the whole table stand in the encoder, and in ``optimizer``."""
-        encoder, table = self._outside
-        table.weight[self.ids] = self.weight
-        _exchange(optimizer, self.weight, table.weight, self._spread)
-        encoder.set_input_embeddings(table)
+    def release(self) -> None:
+        """Write the rows back, and let the whole table stand in the encoder."""
+        self.table.weight[self.ids] = self.weight
+        self._outside[0].set_input_embeddings(self.table)
 
-    @torch.no_grad()
-    def _take(self, ids: Tensor, optimizer: torch.optim.Optimizer | None = None) -> None:
-        encoder, table = self._outside
-        self.padding = table.padding_idx
-        if self.padding is not None:
-            ids = torch.cat([ids, torch.tensor([self.padding])])
-        self.ids = ids.unique()
-        self.positions = torch.full((len(table.weight),), -1)
+    def _take(self, ids: Tensor) -> None:
+        padding = self.table.padding_idx
+        self.ids = (ids if padding is None else torch.cat([ids, torch.tensor([padding])])).unique()
+        self.positions = torch.full((len(self.table.weight),), -1)
         self.positions[self.ids] = torch.arange(len(self.ids))
-        if self.padding is not None:
-            self.padding = int(self.positions[self.padding])
-        self.weight.data = table.weight[self.ids]
-        _exchange(optimizer, table.weight, self.weight, lambda each: each[self.ids])
-        encoder.set_input_embeddings(self)
+        self.padding = None if padding is None else int(self.positions[padding])
+        self.weight.data = self.table.weight.detach()[self.ids]
 
-    def _spread(self, rows: Tensor) -> Tensor:
-        return torch.zeros_like(self.table.weight).index_copy_(0, self.ids, rows)
+    def _load_from_state_dict(self, state_dict: Mapping[str, Tensor], prefix: str, *rest: Any) -> None:
+        self._take(state_dict[f"{prefix}ids"])  # of a checkpoint, which may have more
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-def _exchange(
-    optimizer: torch.optim.Optimizer | None, old: nn.Parameter, new: nn.Parameter, shaped: Callable[[Tensor], Tensor]
-) -> None:
-    """Let ``new`` go on in the place of ``old``, with its gradient and its moments in another shape."""
-    if old.grad is not None:
-        new.grad, old.grad = shaped(old.grad), None
-    if optimizer is None:
-        return
-    for group in optimizer.param_groups:
-        group["params"] = [new if each is old else each for each in group["params"]]
-    if state := optimizer.state.pop(old, None):
-        optimizer.state[new] = {
-            name: shaped(value) if value.shape == old.shape else value for name, value in state.items()
-        }
-
-
-def whole(rows: EmbeddingRows | None, optimizer: torch.optim.Optimizer | None = None) -> AbstractContextManager[None]:
+def whole(rows: EmbeddingRows | None) -> AbstractContextManager[None]:
     """See :meth:`EmbeddingRows.whole`; None is a training of the whole table."""
-    return contextlib.nullcontext() if rows is None else rows.whole(optimizer)
+    return contextlib.nullcontext() if rows is None else rows.whole()
 
 
 def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: TrainingSettings) -> EmbeddingRows | None:

@@ -134,7 +134,7 @@ class ExtractorTrainer:
             while self.step < self.steps and not self.progress.stopped:
                 self._train_epoch(self.step // self.steps_per_epoch)
         if self.rows is not None:
-            self.rows.release(self.optimizer)
+            self.rows.release()
         self._pass("training_seconds")
 
     def _pass(self, part: str) -> None:
@@ -253,14 +253,12 @@ class ExtractorTrainer:
         self._pass("training_seconds")
         own = {"step": self.step, "epoch": self.epoch, "logged": self.logged, "history": self.history}
         run = {**own, "total": self.update.total.item(), "progress": asdict(self.progress)}
-        with whole(self.rows, self.optimizer):
-            checkpoints.save(self.folder, self.model, self.optimizer, self.best_weights, run)
+        checkpoints.save(self.folder, self.model, self.optimizer, self.best_weights, run)
         self.saved, self.save_due = time.monotonic(), False
 
     def restore(self, checkpoint: Path) -> None:
         """Go on from a checkpoint."""
-        with whole(self.rows, self.optimizer):
-            run, self.best_weights = checkpoints.load(checkpoint, self.model, self.optimizer)
+        run, self.best_weights = checkpoints.load(checkpoint, self.model, self.optimizer)
         self.step, self.epoch, self.logged = run["step"], run["epoch"], run["logged"]
         self.history, self.progress = run["history"], Progress(**run["progress"])
         for row in self.history:  # to a run of its own, so that each begins at the first step
@@ -310,10 +308,7 @@ def train_extractor(
         )
     checkpoint = checkpoints.prepare(folder, fingerprint or {})
     size = min(settings.batch_size, len(dataset))
-    with (
-        memory.out_of_memory_advice("training", "batch_size", size, keep=True),
-        captured_stream(device),
-    ):
+    with memory.out_of_memory_advice("training", "batch_size", size, keep=True), captured_stream(device):
         trainer = ExtractorTrainer(
             model.to(device), dataset, settings, seed=seed, folder=folder, validate=validate, report=report
         )
