@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -11,24 +10,6 @@ from tripleaudit.extractors.formulation import on_device
 from tripleaudit.training.settings import TrainingSettings
 
 FAR = 1_000_000  # steps after which both bias corrections of Adam are exactly 1 in double precision
-
-
-class UncorrectedAdamW(torch.optim.AdamW):
-    """AdamW without bias correction: the BertAdam of the first BERT code base (epsilon outside the root).
-
-    It is PyTorch's own AdamW, whose steps are counted from a number at which its bias corrections are 1, so that the
-    fused kernel serves: one pass over weights, gradients and moments.
-    """
-
-    def _init_group(self, group: dict, *args: Any) -> bool:
-        for parameter in group["params"]:
-            if parameter.grad is not None and not self.state[parameter]:
-                self.state[parameter] = {
-                    "step": torch.full((), float(FAR), dtype=torch.float32, device=parameter.device),
-                    "exp_avg": torch.zeros_like(parameter, memory_format=torch.preserve_format),
-                    "exp_avg_sq": torch.zeros_like(parameter, memory_format=torch.preserve_format),
-                }
-        return super()._init_group(group, *args)
 
 
 def parameter_groups(model: nn.Module, settings: TrainingSettings) -> list[dict]:
@@ -62,10 +43,15 @@ def make_optimizer(model: nn.Module, settings: TrainingSettings) -> torch.optim.
         "fused": True,
         "capturable": groups[0]["params"][0].device.type == "cuda",
     }
-    if not settings.adam_bias_correction:
-        return UncorrectedAdamW(groups, **options)
-    kind = torch.optim.AdamW if settings.optimizer == "adamw" else torch.optim.Adam
-    return kind(groups, **options)
+    if settings.optimizer == "adam" and settings.adam_bias_correction:
+        return torch.optim.Adam(groups, **options)
+    optimizer = torch.optim.AdamW(groups, **options)
+    if not settings.adam_bias_correction:  # the BertAdam of the first BERT code base (epsilon outside the root)
+        for parameter in (each for group in groups for each in group["params"]):
+            step = torch.full((), float(FAR), device=parameter.device)
+            moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+            optimizer.state[parameter] = {"step": step, **moments}
+    return optimizer
 
 
 def schedule_factor(
