@@ -82,16 +82,6 @@ def resolve(name: str) -> tuple[type, dict[str, Any]]:
     return extractor_class(name), dict(_spec_of(name).fields)
 
 
-def base_name(name: str) -> str:
-    """Return the extractor or classifier behind a name of a study, such as ``zcc`` of ``zcc-binary``."""
-    return (EXTRACTORS[name].base or name) if name in EXTRACTORS else name
-
-
-def implied_training(name: str) -> dict[str, Any]:
-    """Return the training settings that a name of a study implies."""
-    return dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
-
-
 def register_from(reference: str) -> str:
     """Load ``path/to/file.py:Class``, make it known under its ``name``, and return that. This runs the file's code.
 

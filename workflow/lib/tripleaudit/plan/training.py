@@ -10,7 +10,7 @@ from pydantic import Field
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
-from tripleaudit.extractors.registry import base_name, implied_training, settings_class
+from tripleaudit.extractors.registry import settings_class
 from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
 from tripleaudit.plan.problems import unknown
 from tripleaudit.protocols.noising import NoiseSettings
@@ -82,8 +82,8 @@ OwnExtractor = Annotated[
 
 def presets(name: str) -> Mapping[str, Any]:
     """Return the presets of an extractor by name: official settings, and those of a plugin's descriptor."""
-    own = EXTRACTORS[name].presets if name in EXTRACTORS else {}
-    return {**SHIPPED["presets"].get(base_name(name), {}), **own}
+    spec = EXTRACTORS.get(name)
+    return {**SHIPPED["presets"].get(spec.base or name, {}), **spec.presets} if spec else {}
 
 
 def _own_keys(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -209,7 +209,7 @@ class Trainings:
         preset = own.get("preset", self.shared.get("preset"))
         if isinstance(preset, dict):
             preset = preset.get(corpus)
-        merged: dict[str, Any] = implied_training(name)
+        merged: dict[str, Any] = dict(EXTRACTORS[name].training) if name in EXTRACTORS else {}
         for part in (presets(name).get(preset, {}), self.shared, own):
             model = {**merged.get("model", {}), **part.get("model", {})}
             merged = {**merged, **part, **({"model": model} if model else {})}
