@@ -20,14 +20,8 @@ from support.extractors import (
     training_batch,
     worked_example,
 )
-from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.birte import (
-    BiRTE,
-    decode,
-    draw_pairs,
-    given_logits,
-    mean_at,
-)
+from tripleaudit.extractors.batches import GoldBatch, Shape
+from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, mean_at
 from tripleaudit.extractors.casrel import draw_subjects
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -268,7 +262,7 @@ def test_its_three_stages_draw_apart(tiny_encoder):
 
     def drawn(numbers: list[float]) -> dict[str, torch.Tensor]:
         uniforms = SimpleNamespace(random=lambda count, dtype: np.array(numbers, dtype))
-        return BiRTE.collate_targets(model.config, [example.rows], [uniforms], shape)
+        return BiRTE.collate_targets(model.config, GoldBatch([example.rows], [uniforms], shape))
 
     for name, draws in {
         "none": [0.1] * 4, "object_given_subject": [0.9, 0.1, 0.1, 0.1], "subject_given_object": [0.1, 0.9, 0.1, 0.1],

@@ -7,7 +7,7 @@ import torch
 
 from benchmarks import speed
 from benchmarks.bench_operators import Counted, counted, device_formulation, faults
-from support.extractors import NARROW, build, save_tiny_encoder, sentence, toy_sentences
+from support.extractors import NARROW, build, one_word, save_tiny_encoder, sentence, toy_sentences
 from tripleaudit.extractors import padded
 from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training.data import Collator, TrainingSentences
@@ -19,7 +19,8 @@ CASES = [(name, NARROW.get(name, {}), WIDE) for name in STATIC]
 CASES += [(name, {}, cells) for name in PAIRED for cells in (3000, 40)]
 CASES += [("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)]
 CASES += [("onerel", {"layout": "subword"}, WIDE), ("grte", {"rounds": 2}, WIDE)]
-CASES += [("pfn", {"ends": "token", "entities": "last_word", "width": 6}, WIDE)]
+CASES += [("pfn", {"entities": "last_word", "width": 6}, WIDE)]
+CASES += [("ptrnet", {"width": 6, "max_triples": 1}, WIDE)]
 
 
 @pytest.fixture(scope="module")
@@ -49,33 +50,35 @@ def gradients(model, loss) -> dict[str, torch.Tensor]:
     }
 
 
-@pytest.mark.parametrize("dummies", [0, 3])
 @pytest.mark.parametrize(("name", "settings", "cells"), CASES)
-def test_loss_and_gradients_equal_those_of_the_cpu_formulation(name, settings, cells, dummies, encoder, monkeypatch):
-    """In float64 without dropout, for a batch with sentences of zero triples and, in one case, dummy sentences."""
+def test_loss_and_gradients_equal_those_of_the_cpu_formulation(name, settings, cells, encoder, monkeypatch):
+    """In float64 without dropout, for batches with sentences of zero triples, of one of these alone, of a sentence with
+    one triple, and of one word, where a mean is over next to nothing; with dummy sentences and without."""
     kind, implied = resolve(name)
     assert kind.static
     monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
     model = build(kind, encoder, **implied, **settings).double().eval()
     model.step = 1000
-    data = TrainingSentences(sentences(), model)
-    examples = [data[0, number] for number in range(len(data))]
+    schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(1000).items()}
     arguments = (kind, model.config, model.aligner.pad_id, 0)
-    tight = Collator(*arguments)(examples)
-    plain = model(**tight)
-    expected = gradients(model, plain.loss)
-    static = Collator(*arguments, static=len(examples) + dummies)(examples)
-    assert static["input_ids"].shape[1] > tight["input_ids"].shape[1]
-    with device_formulation():
-        schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(1000).items()}
-        own = model(**static, **schedule)
-        found = gradients(model, own.loss)
-    torch.testing.assert_close(own.loss, plain.loss, rtol=1e-10, atol=1e-12)
-    for term, value in plain.terms.items():
-        torch.testing.assert_close(own.terms[term].double(), value.double(), rtol=1e-9, atol=1e-12)
-    assert any(value.abs().sum() > 0 for value in expected.values())
-    for parameter, value in expected.items():
-        torch.testing.assert_close(found[parameter], value, rtol=1e-7, atol=1e-10, msg=parameter)
+    few = {len(each.triples): [each] for each in toy_sentences() if len(each.triples) < 2}
+    for corpus, dummies in ((sentences(), 0), (sentences(), 3), (few[0], 10), (few[1], 10), (one_word(), 10)):
+        data = TrainingSentences(corpus, model)
+        examples = [data[0, number] for number in range(len(data))]
+        tight = Collator(*arguments)(examples)
+        plain = model(**tight)
+        expected = gradients(model, plain.loss)
+        static = Collator(*arguments, static=len(examples) + dummies)(examples)
+        assert static["input_ids"].shape[1] > tight["input_ids"].shape[1]
+        with device_formulation():
+            own = model(**static, **schedule)
+            found = gradients(model, own.loss)
+        torch.testing.assert_close(own.loss, plain.loss, rtol=1e-10, atol=1e-12)
+        for term, value in plain.terms.items():
+            torch.testing.assert_close(own.terms[term].double(), value.double(), rtol=1e-9, atol=1e-12)
+        assert any(value.abs().sum() > 0 for value in expected.values())
+        for parameter, value in expected.items():
+            torch.testing.assert_close(found[parameter], value, rtol=1e-7, atol=1e-10, msg=parameter)
 
 
 @pytest.mark.parametrize("name", STATIC)

@@ -7,7 +7,6 @@ from transformers import AutoConfig, AutoModel
 import tripleaudit.extractors.auto  # noqa: F401
 from support.extractors import save_tiny_encoder
 from tripleaudit.descriptors import EXTRACTORS
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import extractor_class, load_extractor
 
 TEXTS = ["tim cook leads apple .", "ada lovelace wrote notes on the engine of charles babbage in london"]
@@ -33,11 +32,3 @@ def test_what_they_load_is_the_model_that_was_saved(name, tmp_path):
     assert all(torch.equal(value, state[key]) for key, value in saved.state_dict().items())
     if name == "casrel":
         assert found.extract(TEXTS) == saved.extract(TEXTS)
-
-
-def test_a_folder_without_weights_is_refused(tmp_path):
-    encoder = save_tiny_encoder(tmp_path / "encoder", layers=1)
-    extractor_class("casrel").from_encoder(encoder, ["leads"]).save_pretrained(tmp_path / "model")
-    (tmp_path / "model" / "model.safetensors").unlink()
-    with pytest.raises(UserError, match="cannot be loaded"):
-        AutoModel.from_pretrained(str(tmp_path / "model"))

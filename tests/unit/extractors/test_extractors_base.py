@@ -11,7 +11,7 @@ import torch
 
 from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.base import Extractor, ExtractorConfig, by_sentence, encoder_limit
+from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.registry import (
@@ -100,10 +100,13 @@ def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
         saved_extractor_name(tiny_encoder)
 
 
-@pytest.mark.parametrize(("name", "value"), [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("end_exclusive", True), ("mask_padding", False), ("pool_padding", True), ("pooled", True), ("ends", "token")],
+)
 def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value):
     config = json.loads((saved / "config.json").read_text())
-    (saved / "config.json").write_text(json.dumps({**config, name: not value}))
+    (saved / "config.json").write_text(json.dumps({**config, name: GONE[name]}))
     load_extractor(saved)
     (saved / "config.json").write_text(json.dumps({**config, name: value}))
     with pytest.raises(UserError, match=f"was trained with {name}"):
@@ -247,8 +250,8 @@ def test_heads_have_as_many_weights_as_the_papers_layers(tiny_encoder):
 def test_what_an_extractor_is_that_says_nothing_of_itself():
     config = ExtractorConfig()
     assert (config.relations, config.bf16, config.entity_types) == (None, True, None)
-    names = "kind", "static", "takes_schema", "words", "pooler", "classes_first"
-    assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False, False]
+    names = "kind", "static", "takes_schema", "words", "pooler"
+    assert [getattr(Extractor, name) for name in names] == ["extractor", False, False, False, False]
     # as every encoder's; transformers looks here, where an extractor is made from a configuration
     assert Extractor.supports_gradient_checkpointing and Extractor._supports_sdpa and Extractor._supports_flash_attn
     assert Extractor.instance_count(ExtractorConfig(), np.zeros((3, 5))) == 1

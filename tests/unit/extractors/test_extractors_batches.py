@@ -44,7 +44,7 @@ def test_tight_shapes_are_those_of_the_batch_and_static_ones_are_few():
 def test_targets_are_padded_behind():
     rows = np.array([[1, 2], [3, 4]])
     assert Shape(2, 5).padded(rows).tolist() == rows.tolist()
-    assert Shape(1, 8, True).padded(rows, 7).tolist() == [[1, 2], [3, 4], [7, 7], [7, 7]]
+    assert Shape(1, 8, True).padded(rows).tolist() == [[1, 2], [3, 4], [0, 0], [0, 0]]
     assert Shape(3, 8, True).sentences(rows).tolist() == [[1, 2], [3, 4], [0, 0]]
 
 

@@ -49,7 +49,7 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("casrel", {"max_lenght": 9}, "model: unknown key 'max_lenght', did you mean 'max_length'?"),
         ("casrel", {"encoder": {}}, "model: unknown key 'encoder'"),
         ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
-        ("pfn", {"ends": "middle"}, "model/ends: expected one of word, token, got 'middle'"),
+        ("pfn", {"entities": "half"}, "model/entities: expected one of full, last_word, got 'half'"),
         ("prgc", {"dropout": float("nan")}, "model/dropout: expected a finite number, got nan"),
         ("onerel", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),
         ("ptrnet", {"order": "never"}, "model/order: expected one of text, epoch, got 'never'"),

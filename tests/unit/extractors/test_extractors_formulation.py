@@ -22,12 +22,15 @@ def test_the_variable_decides_on_a_cpu_alone(monkeypatch):
         on_device(CPU)
 
 
-@pytest.mark.parametrize("part", [1.0, 0.25])
-def test_a_table_takes_a_part_of_what_a_job_has_of_the_memory(monkeypatch, part):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+@pytest.mark.parametrize(("available", "part"), [(True, 1.0), (True, 0.25), (False, 1.0)])
+def test_a_table_takes_a_sixteenth_of_what_a_job_has_of_the_memory_in_numbers_of_four_bytes(
+    monkeypatch, available, part
+):
+    """Of all the memory where nothing says what share the job has."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: available)
     monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device: part)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36))
-    assert cells_at_once(GPU) == part * 2**36 * formulation.SHARE / 4
+    assert cells_at_once(GPU) == part * 2**36 // 16 // 4
     assert cells_at_once(CPU) == formulation.CPU_CELLS
 
 
@@ -57,10 +60,3 @@ def test_a_cpu_scores_as_many_candidates_at_once_as_its_caches_like_and_a_gpu_as
     assert [at_once(CPU, each, 100) for each in (7, 200, 0)] == [14, 1, 100]
     monkeypatch.setenv(formulation.VARIABLE, "device")
     assert at_once(CPU, 2**10, 100) == formulation.CPU_CELLS // 2**10
-
-
-def test_a_table_takes_a_sixteenth_of_a_gpu_in_numbers_of_four_bytes(monkeypatch):
-    """Of all its memory where nothing says what share the job has."""
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=2**36))
-    assert cells_at_once(GPU) == 2**36 // 16 // 4

@@ -26,18 +26,7 @@ from support.extractors import (
 )
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors import grte, pairs
-from tripleaudit.extractors.grte import (
-    GRTE,
-    MMH,
-    MMT,
-    MSH,
-    MST,
-    SMH,
-    SMT,
-    SS,
-    decode,
-    targets,
-)
+from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
 from tripleaudit.extractors.maxima import _largest as largest
 from tripleaudit.extractors.maxima import _sparse_products as sparse_products
 from tripleaudit.extractors.maxima import features, table_maxima

@@ -10,7 +10,7 @@ from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import nearest_tail, pairs_within, surest
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
-from tripleaudit.extractors.pointers import run_whole, whole_lstm
+from tripleaudit.extractors.pointers import WholeLSTM
 from tripleaudit.extractors.recurrence import partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 
@@ -110,10 +110,7 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     monkeypatch.setattr(pairs, "MOST_CELLS", 2)
 
     def everything() -> list[torch.Tensor]:
-        found = [
-            last_written(torch.tensor([3, 1, 3, 2, 1, 3])),
-            surest(triples[:, 0], torch.ones(len(triples)), 2),
-        ]
+        found = [last_written(torch.tensor([3, 1, 3, 2, 1, 3])), surest(triples[:, 0], torch.ones(len(triples)), 2)]
         for made in (onerel.targets(triples), grte.targets(triples), pairs.most_certain(scored)):
             found += [getattr(made, name) for name in pairs._FIELDS]
         return found
@@ -152,7 +149,7 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
         lstm = torch.nn.LSTM(16, 8, bidirectional=True).requires_grad_(False).to(dtype)
         for number, own in enumerate(lstm.parameters()):
             own.copy_(torch.randn(own.shape, generator=torch.Generator().manual_seed(number)))
-        yield run_whole(whole_lstm(lstm, mask.T, dtype), left.transpose(0, 1).to(dtype), right[:, 0].to(dtype), None)
+        yield WholeLSTM.of(lstm, mask.T, dtype).run(left.transpose(0, 1).to(dtype), None, right[:, 0].to(dtype), None)
         yield partition_filter(*(each.to(dtype) for each in gates), torch.zeros(3, dtype=dtype))
 
     with torch.autocast("cpu", torch.bfloat16, enabled=autocast):

@@ -25,10 +25,10 @@ def test_output_layers_can_start_from_a_prior(tiny_encoder):
 
         def __init__(self, config, encoder=None):
             super().__init__(config, encoder)
-            self.table = torch.nn.Linear(self.hidden_size, 2 * 4)
+            self.table = torch.nn.Linear(self.hidden_size, 4 * 2)
 
-    table = build(Table, tiny_encoder, prior=0.01).table.bias.view(2, 4)
-    torch.testing.assert_close(1 - table.softmax(dim=1)[:, 0], torch.full((2,), 0.01))
+    table = build(Table, tiny_encoder, prior=0.01).table.bias.view(4, 2)
+    torch.testing.assert_close(1 - table.softmax(dim=0)[0], torch.full((2,), 0.01))
 
 
 @pytest.mark.parametrize(

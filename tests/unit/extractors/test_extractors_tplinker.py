@@ -24,7 +24,7 @@ from support.extractors import (
 )
 from support.pairs import perfect
 from tripleaudit.extractors import pairs, tplinker
-from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, Shape, stack_triples
 from tripleaudit.extractors.tplinker import TPLinker, decode, targets
 
 
@@ -165,7 +165,7 @@ def test_a_static_batch_has_the_cells_of_its_triples(seed):
     rng, length, relations = np.random.default_rng(seed), 6, 3
     rows = [random_rows(rng, length - 2, relations, 6) for _ in range(2)]
     config = TPLinker.config_class(relations=["a", "b", "c"])
-    found = TPLinker.collate_targets(config, rows, [], Shape(2, length, static=True))["cells"].tolist()
+    found = TPLinker.collate_targets(config, GoldBatch(rows, [], Shape(2, length, static=True)))["cells"].tolist()
     written = {}
     cells = targets(stack_triples(rows), relations)
     for sentence, row, column, map_, kind in zip(

@@ -4,17 +4,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import NARROW, build, one_word, toy_sentences
+from support.extractors import NARROW, build, toy_sentences
 from tripleaudit.extractors import formulation, padded, prediction
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.maxima import features, table_maxima
 from tripleaudit.extractors.onerel import OneRel
-from tripleaudit.extractors.pfn import PFN
-from tripleaudit.extractors.ptrnet import PtrNet
 from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
 from tripleaudit.extractors.tables import Table
 from tripleaudit.extractors.tplinker import TPLinker
-from tripleaudit.training.data import Collator, TrainingSentences
 
 SETTINGS = [
     (TPLinker, {}),
@@ -24,36 +21,6 @@ SETTINGS = [
     (GRTE, {"dropout": 0.0}),
     (GRTE, {"dropout": 0.0, "rounds": 2}),
 ]
-RECURRENT = [
-    (PFN, {"dropout": 0.0, "drop_connect": 0.0}),
-    (PFN, {"dropout": 0.0, "drop_connect": 0.0, "ends": "token", "entities": "last_word"}),
-    (PtrNet, {"dropout": 0.0, "width": 6}),
-    (PtrNet, {"dropout": 0.0, "width": 6, "max_triples": 1}),
-]
-
-
-def batches(model, sentences, static: int) -> tuple[dict, dict]:
-    """The same sentences in a tight batch and in a static one with dummies behind."""
-    dataset = TrainingSentences(sentences, model)
-    examples = [dataset[0, number] for number in range(len(dataset))]
-    kind = type(model), model.config, model.aligner.pad_id
-    return Collator(*kind, seed=0)(examples), Collator(*kind, seed=0, static=static)(examples)
-
-
-@pytest.mark.parametrize(("kind", "settings"), [*SETTINGS, *RECURRENT])
-def test_batches_of_one_triple_and_of_none_have_the_loss_of_the_cpu(tiny_encoder, monkeypatch, kind, settings):
-    """Where a mean is taken over what a batch holds, and that is next to nothing."""
-    model = build(kind, tiny_encoder, **settings).double().train()
-    model.step = 1000
-    schedule = {name: torch.tensor(value, dtype=torch.float64) for name, value in model.schedule(1000).items()}
-    few = {len(each.triples): each for each in toy_sentences() if len(each.triples) < 2}
-    assert set(few) == {0, 1}
-    for sentence in (*few.values(), *one_word()):
-        monkeypatch.delenv(formulation.VARIABLE, raising=False)
-        tight, static = batches(model, [sentence], 11)
-        expected = model(**tight).loss
-        monkeypatch.setenv(formulation.VARIABLE, "device")
-        torch.testing.assert_close(model(**static, **schedule).loss, expected, rtol=1e-9, atol=0)
 
 
 def same(found, expected) -> None:
@@ -119,9 +86,9 @@ def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(ti
     assert all(len(own) * own[0] <= 40 or len(own) == 1 for own in lengths)
     # a further sentence would not have fitted, but for the last batch
     assert all((len(own) + 1) * own[0] > 40 for own in lengths[:-1])
-    with monkeypatch.context() as patch:
-        patch.setattr(prediction, "cells_at_once", lambda device: 30 * prediction.NUMBERS_PER_TOKEN * model.hidden_size)
-        assert prediction.tokens_at_once(model) == 30
+    monkeypatch.setattr(prediction, "cells_at_once", lambda _: 30 * prediction.NUMBERS_PER_TOKEN * model.hidden_size)
+    lengths = [[len(each) for each in batch.alignments] for batch in prediction.prepared(model, texts, None, 1)]
+    assert all(len(own) * own[0] <= 30 or len(own) == 1 for own in lengths) and max(map(len, lengths)) > 1
 
 
 @pytest.mark.parametrize("name", ["casrel", "zcc-binary"])

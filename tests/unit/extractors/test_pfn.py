@@ -19,6 +19,8 @@ from support.extractors import (
 )
 from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
 
+LAST = torch.arange(70).expand(2, -1)  # of words of one token each
+
 
 def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
     """The model as the paper writes it, without dropout: entity logits [L, L] and relation logits [L, L, R].
@@ -45,15 +47,15 @@ def plain_logits(model: PFN, hidden: Tensor) -> tuple[Tensor, Tensor]:
     return tables[0][..., 0], tables[1]
 
 
-def oracle(batch: dict, relations: int, ends: str = "word"):
+def oracle(batch: dict, relations: int):
     """Decode perfect logits built with the target functions; of several entities at one start the longest is best."""
     triples, (size, length) = batch["triples"], batch["input_ids"].shape
-    starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFN.config_class(ends=ends))
+    starts, stops = table_spans(triples, batch["word_ids"], batch["word_first"], PFN.config_class())
     sentence = triples[:, :1].expand(-1, 2)
     entity = dense((size, length, length), sentence.flatten(), starts.flatten(), stops.flatten())
     entity = entity * (20 + 0.01 * torch.arange(length)) - 10
     table = dense((size, length, length, relations), triples[:, 0], starts[:, 0], starts[:, 1], triples[:, 3]) * 20 - 10
-    last = last_of_word(*(batch[name] for name in ("word_ids", "word_first", "word_last"))) if ends == "word" else None
+    last = last_of_word(*(batch[name] for name in ("word_ids", "word_first", "word_last")))
     return decode(entity, lambda cells: table[tuple(cells.T)], batch["content_mask"].bool(), last)
 
 
@@ -114,22 +116,15 @@ def test_last_word_entities(tiny_encoder):
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_round_trip_loses_only_entities_that_share_a_start(seed):
-    batch = with_words(random_batch(seed), size=2)
+    batch = with_words(random_batch(seed))
     rows = list(map(tuple, batch["triples"].tolist()))
     longest = {}
     for s, a, b, _, c, d in rows:
         for start, end in ((a, b), (c, d)):
             longest[s, start] = max(end, longest.get((s, start), 0))
     pairs = {(s, a, longest[s, a], r, c, longest[s, c]) for s, a, _, r, c, _ in rows}
-    decoded, _ = oracle(batch, 3, ends="token")
+    decoded, _ = oracle(batch, 3)
     assert set(map(tuple, decoded.tolist())) == pairs
-
-
-def test_starts_are_capped():
-    entities, content = torch.full((1, 70, 70), 5.0), torch.ones(1, 70, dtype=torch.bool)
-    asked = []
-    decode(entities, lambda cells: asked.append(cells) or torch.full((len(cells), 2), -5.0), content)
-    assert torch.cat(asked).tolist() == [[0, i, j] for i in range(60) for j in range(60)]
 
 
 def test_partitions_are_shares_by_gates_of_both_cells():
@@ -157,7 +152,7 @@ def test_the_score_is_the_product_of_the_three_probabilities_used():
     entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
     entities[0, 1, 2], entities[0, 3, 3], entities[0, 3, 4] = 1.0, 0.5, 2.0  # a start has its likeliest end
     relations[1, 3, 1] = 3.0
-    rows, scores = decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool())
+    rows, scores = decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool(), LAST)
     assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
     torch.testing.assert_close(scores, torch.tensor([1.0, 2.0, 3.0]).sigmoid().prod()[None])
 
@@ -169,7 +164,7 @@ def test_a_probability_of_exactly_a_half_counts(which):
         entity, relation = torch.full((1, 4, 4), -9.0), torch.full((1, 4, 4, 1), -9.0)
         entity[0, 0, 0] = entity[0, 2, 2] = logit if which == "entity" else 9.0
         relation[0, 0, 2] = logit if which == "relation" else 9.0
-        rows, _ = decode(entity, lambda cells, r=relation: r[tuple(cells.T)], torch.ones(1, 4).bool())
+        rows, _ = decode(entity, lambda cells, r=relation: r[tuple(cells.T)], torch.ones(1, 4).bool(), LAST)
         assert len(rows) == count, logit
 
 
@@ -180,8 +175,8 @@ def test_an_eager_model_follows_up_60_starts_and_writes_1000_rows_of_a_sentence(
         asked.append(cells)
         return torch.ones(len(cells), 1)
 
-    rows, _ = decode(torch.ones(2, 64, 64), relations, torch.ones(2, 64).bool())
-    assert torch.bincount(torch.cat(asked)[:, 0]).tolist() == [3600, 3600]
+    rows, _ = decode(torch.ones(2, 64, 64), relations, torch.ones(2, 64).bool(), LAST)
+    assert torch.cat(asked).tolist() == [[s, i, j] for s in range(2) for i in range(60) for j in range(60)]
     assert torch.bincount(rows[:, 0]).tolist() == [1000, 1000]
 
 

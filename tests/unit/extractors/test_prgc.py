@@ -21,11 +21,7 @@ from tripleaudit.extractors import correspondence as kernel
 from tripleaudit.extractors import prgc
 from tripleaudit.extractors.correspondence import _DeviceCorrespondence, correspondence
 from tripleaudit.extractors.dropping import exact_rate
-from tripleaudit.extractors.prgc import (
-    PRGC,
-    decode,
-    tag_labels,
-)
+from tripleaudit.extractors.prgc import PRGC, decode, tag_labels
 
 
 def instances_of(triples: torch.Tensor) -> torch.Tensor:

@@ -29,9 +29,9 @@ from support.webnlg import read_triple_list
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.extractors.alignment import Aligner
-from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.formulation import VARIABLE
-from tripleaudit.extractors.pointers import run, split_lstm, whole_lstm
+from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
     NONE,
@@ -166,7 +166,9 @@ def test_worked_example(tiny_encoder):
 
 def test_zero_triples_are_none_first_and_surplus_triples_have_none_after_them():
     rows = np.array([[1, 1, 0, 2, 2], [2, 2, 1, 1, 1], [1, 1, 2, 3, 3]])
-    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=2), [rows[:0], rows], [None] * 2, Shape(2, 5))
+    made = PtrNet.collate_targets(
+        PtrNet.config_class(max_triples=2), GoldBatch([rows[:0], rows], [None] * 2, Shape(2, 5))
+    )
     assert made["classes"].tolist() == [[NONE, PAD], [FIRST_RELATION, 2 + FIRST_RELATION]]
     assert made["positions"].tolist() == [[[0] * 4] * 2, [[1, 1, 2, 2], [1, 1, 3, 3]]]
 
@@ -184,9 +186,9 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 
     def steps(epoch: int) -> list[list[int]]:
         rngs = [generator(0, epoch, str(number)) for number in range(3)]
-        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), rows, rngs, Shape(3, 20))["positions"][
-            ..., 0
-        ].tolist()
+        return PtrNet.collate_targets(PtrNet.config_class(order="epoch"), GoldBatch(rows, rngs, Shape(3, 20)))[
+            "positions"
+        ][..., 0].tolist()
 
     assert [sorted(each) for each in steps(0)] == [[0] * 3 + [*range(0, 30, 5)], [0] * 9, [0, *range(0, 40, 5)]]
     assert steps(0) == steps(0) != steps(1)
@@ -197,7 +199,9 @@ def test_triples_are_shuffled_by_the_generator_of_the_sentence():
 def test_a_static_batch_ends_with_none_where_all_triples_fit(most: int, written: list[int]) -> None:
     rows = np.array([[1, 1, number, 4 + number, 4 + number] for number in range(3)])
     config = PtrNet.config_class(max_triples=most)
-    classes = PtrNet.collate_targets(config, [rows], [None], Shape(1, 20, static=True))["classes"][0].tolist()
+    classes = PtrNet.collate_targets(config, GoldBatch([rows], [None], Shape(1, 20, static=True)))["classes"][
+        0
+    ].tolist()
     assert classes == written
 
 
@@ -275,8 +279,8 @@ def test_split_and_whole_lstms_equal_packed_ones(tiny_encoder):
         parts = [words.vectors, hidden.expand(len(words.vectors), -1, -1), *([] if part is None else [part])]
         packed = pack_padded_sequence(torch.cat(parts, dim=-1), words.mask.sum(dim=0), enforce_sorted=False)
         packed = pad_packed_sequence(lstm(packed)[0], total_length=len(words.vectors))[0]
-        split = run(split_lstm(lstm, words.vectors, words.back), words.vectors, words.back, hidden, part)
-        whole = run(whole_lstm(lstm, words.mask, torch.float64), words.vectors, words.back, hidden, part)
+        split = SplitLSTM.of(lstm, words.vectors, words.back).run(words.vectors, words.back, hidden, part)
+        whole = WholeLSTM.of(lstm, words.mask, torch.float64).run(words.vectors, words.back, hidden, part)
         assert torch.allclose(packed[words.mask], split[words.mask], atol=1e-12)
         assert torch.allclose(packed[words.mask], whole[words.mask], atol=1e-12)
 
@@ -325,7 +329,7 @@ def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder)
 def test_the_order_of_the_text_is_that_of_subject_start_object_start_subject_end_relation_object_end(seed):
     rows = np.unique(np.random.default_rng(seed).integers(0, 3, (40, 5)), axis=0)
     np.random.default_rng(seed).shuffle(rows)
-    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=40), [rows], [None], Shape(1, 20))
+    made = PtrNet.collate_targets(PtrNet.config_class(max_triples=40), GoldBatch([rows], [None], Shape(1, 20)))
     classes, places = made["classes"][0, : len(rows)] - FIRST_RELATION, made["positions"][0, : len(rows)]
     written = torch.cat([places[:, :2], classes[:, None], places[:, 2:]], dim=1).tolist()
     assert written == sorted(rows.tolist(), key=lambda row: (row[0], row[3], row[1], row[2], row[4]))

@@ -20,7 +20,6 @@ from support.extractors import (
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.clues import clues
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.extractors.zcc import ZCC
 
@@ -105,17 +104,6 @@ def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):
     assert model.evaluate(sentences, {}, 4) == {"precision": 0, "recall": 0, "f1": 0}
 
 
-def test_the_pooler_is_kept_only_on_demand(tiny_encoder, tmp_path):
-    assert build(ZCC, tiny_encoder).encoder.pooler is None
-    pooled = build(ZCC, tiny_encoder, pooled=True).eval()
-    raw = build(ZCC, tiny_encoder).eval()
-    texts = [each.text for each in toy_sentences()]
-    assert pooled.encoder.pooler is not None
-    assert pooled.decide(texts) != raw.decide(texts)
-    pooled.save_pretrained(tmp_path / "pooled")
-    assert load_extractor(tmp_path / "pooled").decide(texts) == pooled.decide(texts)
-
-
 @pytest.mark.parametrize("head", HEADS)
 def test_training_decisions_and_the_gate_from_the_command_line(tiny_encoder, tmp_path, head):
     sentences = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences()]
@@ -150,7 +138,7 @@ def test_one_sentence_that_is_let_through_rightly_is_all_there_is(tiny_encoder, 
 def test_the_clue_is_the_word_whose_masking_moves_the_decision_most(tiny_encoder):
     model = learnt(tiny_encoder, "binary")
     texts = [each.text for each in toy_sentences()]
-    scores, found = model.decide(texts), clues(model, [*texts, texts[0]])
+    scores, found = model.decide(texts), model.clues([*texts, texts[0]])
     assert list(found) == list(dict.fromkeys(texts)) and any(found.values())
     for text, score in zip(texts, scores, strict=True):
         parts = [(word.start(), word.end()) for word in re.finditer(r"\w+", text)]

@@ -97,7 +97,7 @@ OFFICIAL = {
             **RANDOM, **ADAM, "schedule": "constant", "warmup": 0.0, "clip": "global", "clip_norm": 0.25,
             "batch_size": 20, "epochs": 100, "patience": 0, "select_by": "f1+entities", "accumulation": 1,
         },
-        "model": {"width": 300, "dropout": 0.1, "drop_connect": 0.1, "max_length": 128, "ends": "word"},
+        "model": {"width": 300, "dropout": 0.1, "drop_connect": 0.1, "max_length": 128},
         "webnlg": {},
     },
     "onerel": {  # lines 530 (0.2, 0.1), 533-538 (markers), 554-556
@@ -197,7 +197,7 @@ def test_the_classifier_has_the_numbers_of_its_paper_and_its_presets():
     own = kind.settings.training_defaults
     assert (own["batch_size"], own.get("optimizer", "adamw"), own["patience"]) == (16, "adamw", 2)
     assert all(ALL["zcc"]["webnlg"].get(key, value) == value for key, value in own.items())
-    assert (kind.config_class.dropout, kind.config_class.pooled, kind.config_class.head) == (0.1, False, "binary")
+    assert (kind.config_class.dropout, kind.config_class.head) == (0.1, "binary")
 
 
 def test_extractors_stand_in_the_order_of_the_papers_tables():

@@ -5,16 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tripleaudit.training.convergence import (
-    CONVERGED,
-    FLAT,
-    MARGIN,
-    RISING,
-    convergence,
-    doubled,
-    pace,
-    verdict,
-)
+from tripleaudit.training.convergence import CONVERGED, FLAT, MARGIN, RISING, convergence, doubled, pace, verdict
 
 
 def history(*scores: float, every: int = 10) -> list[dict]:

@@ -6,25 +6,18 @@ from tripleaudit.errors import UserError
 from tripleaudit.training.settings import TrainingSettings, deciding
 
 
-def test_what_is_not_asked_for_is_off() -> None:
-    settings = TrainingSettings()
-    off = ("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every")
-    assert {name: getattr(settings, name) for name in off} == dict.fromkeys(off, 0)
-    one = ("accumulation", "evaluate_every", "evaluate_from")
-    assert {name: getattr(settings, name) for name in one} == dict.fromkeys(one, 1)
-    assert (settings.clip, settings.schedule, settings.head_schedule, settings.learning_rate_points) == (
-        "none", "constant", "", (),
-    )  # fmt: skip
-
-
-def test_trainings_that_name_no_numbers_keep_theirs() -> None:
+def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_theirs() -> None:
     """Another default would be another training of all who name none; BERT's authors advise 3e-5 for fine-tuning."""
-    settings = TrainingSettings()
-    assert (settings.epochs, settings.batch_size, settings.evaluation_batch_size) == (10, 8, 32)
-    assert settings.encoder_learning_rate == settings.head_learning_rate == 3e-5
-    assert (settings.restart_epochs, settings.clip_norm, settings.save_minutes) == (2, 1, 10)
-    assert settings.adam_epsilon == 1e-8 and settings.adam_bias_correction  # as PyTorch's
-    assert settings.group_by_length and settings.bf16
+    numbers = {
+        "epochs": 10, "batch_size": 8, "evaluation_batch_size": 32, "encoder_learning_rate": 3e-5,
+        "head_learning_rate": 3e-5, "restart_epochs": 2, "clip_norm": 1, "save_minutes": 10,
+        "adam_epsilon": 1e-8, "adam_bias_correction": True,  # as PyTorch's
+        "optimizer": "adamw", "group_by_length": True, "precision": "bf16", "unit": "sentences", "schedule": "constant",
+        "matching": "exact", "select_by": "f1", "accumulation": 1, "evaluate_every": 1, "evaluate_from": 1,
+    }  # fmt: skip
+    off = dict.fromkeys(("max_steps", "weight_decay", "warmup", "patience", "min_delta", "save_every"), 0)
+    off |= {"clip": "none", "report_to": "none", "head_schedule": "", "learning_rate_points": ()}
+    assert TrainingSettings().model_dump() == numbers | off
 
 
 def test_points_are_pairs_of_numbers() -> None:
@@ -48,13 +41,7 @@ def test_settings_at_their_limits_fit_together(values: dict) -> None:
 
 
 def test_what_alters_no_result_does_not_decide_it() -> None:
-    values = {
-        "epochs": 3,
-        "save_every": 1,
-        "save_minutes": 1.0,
-        "report_to": "trackio",
-        "precision": "bf16",
-    }
+    values = {"epochs": 3, "save_every": 1, "save_minutes": 1.0, "report_to": "trackio", "precision": "bf16"}
     assert deciding(values) == {"epochs": 3, "precision": "bf16"}
 
 

@@ -64,6 +64,13 @@ def test_a_static_batch_brings_its_learning_rates(tiny_encoder):
     torch.testing.assert_close(weights[0][2], weights[1][2], rtol=0, atol=2e-3)
 
 
+def batch_of(model, count: int = 4) -> dict[str, torch.Tensor]:
+    """The first toy sentences as a tight batch."""
+    data = TrainingSentences(toy_sentences(), model)
+    collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0)
+    return collator([data[0, number] for number in range(count)])
+
+
 @pytest.fixture
 def gpu(monkeypatch):
     """What a step asks of CUDA around a capture; returns the device's random numbers."""
@@ -209,8 +216,7 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
     results = []
     for share in (1, 2, 3):
         model = build(CasRel, tiny_encoder).eval()
-        data = TrainingSentences(toy_sentences(), model)
-        batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, number] for number in range(4)])
+        batch = batch_of(model)
         update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False)
         before = torch.cat([value.detach().flatten() for value in model.parameters()])
         for number in range(share):
@@ -226,12 +232,10 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
 
 def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monkeypatch):
     model = build(CasRel, tiny_encoder).eval()
-    data = TrainingSentences(toy_sentences(), model)
-    batch = Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, number] for number in range(4)])
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     update = Step(model, make_optimizer(model, settings), settings, bf16=False)
     monkeypatch.setattr(update, "_clear", lambda: None)
-    update(batch)
+    update(batch_of(model))
     assert update.norm > 0.1
     total = torch.nn.utils.get_total_norm([parameter.grad for parameter in model.parameters()])
     assert total.item() == pytest.approx(settings.clip_norm, rel=1e-4)
@@ -264,9 +268,8 @@ def test_a_step_computes_in_the_precision_that_it_is_given(tiny_encoder, bf16):
         return forward(**batch)
 
     model.forward = watched
-    data = TrainingSentences(toy_sentences(), model)
     update = Step(model, make_optimizer(model, TrainingSettings()), TrainingSettings(), bf16)
-    update(Collator(CasRel, model.config, model.aligner.pad_id, seed=0)([data[0, 0], data[0, 1]]))
+    update(batch_of(model, 2))
     assert seen == [bf16]
     assert all(each.dtype == torch.float32 for each in model.parameters())
 

@@ -10,7 +10,7 @@ Predictions are always slices of the original text, never re-joined word pieces.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,14 +127,17 @@ class Aligner:
             self._build(text, each.ids, each.offsets, max_length) for text, each in zip(texts, encoded, strict=True)
         ]
 
+    def aligned(self, texts: Iterable[str]) -> dict[str, Alignment]:
+        """Each distinct text with what :meth:`align` makes of it."""
+        distinct = list(dict.fromkeys(texts))
+        return dict(zip(distinct, self.align(distinct), strict=True))
+
     def token_counts(self, strings: Sequence[str]) -> list[int]:
         """Return how many tokens each string has where it stands after a blank."""
         if not strings:
             return []
         encoded = self.tokenizer(
-            [f" {each}" for each in strings],
-            add_special_tokens=False,
-            return_attention_mask=False,
+            [f" {each}" for each in strings], add_special_tokens=False, return_attention_mask=False
         )
         return [len(ids) for ids in encoded["input_ids"]]
 

@@ -8,7 +8,7 @@ import functools
 import math
 import operator
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from transformers.utils import ModelOutput
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError, first_line
 from tripleaudit.extractors.alignment import Aligner, Alignment
-from tripleaudit.extractors.batches import Shape, pad_batch
+from tripleaudit.extractors.batches import GoldBatch, pad_batch
 from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.formulation import half_precision, on_device, products
 from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
@@ -50,7 +50,8 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
-GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False}  # switches, as all models have them now
+# switches, as all models have them now
+GONE = {"end_exclusive": False, "mask_padding": True, "pool_padding": False, "pooled": False, "ends": "word"}
 Row = tuple[int, int, int, int, int, float]
 
 
@@ -102,13 +103,12 @@ class Extractor(PreTrainedModel):
     Attributes:
         name: the registry's name.
         settings: what it declares; ``config_class`` is made from it.
-        kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide`` and
-            ``evaluate`` instead of ``predict_rows``.
+        kind: ``extractor``, or ``classifier`` (the zero-cardinality classifier), which defines ``decide``,
+            ``evaluate`` and ``clues`` instead of ``predict_rows``.
         static: whether :meth:`forward` keeps to the rules of a captured step.
         takes_schema: whether relations are an input and no weights, so that :meth:`set_schema` can change them.
         words: whether batches carry ``word_ids``, ``word_first`` and ``word_last``.
         pooler: whether the encoder keeps its pooler ([CLS] through tanh).
-        classes_first: whether classes vary slowest among the outputs that ``sparse_outputs`` names, else fastest.
         tokenizer: the encoder's fast tokenizer, saved and loaded with the model.
         step: number of optimiser steps done, kept by the trainer, for losses whose weights change over time.
         types: the layer of :mod:`tripleaudit.extractors.span_types`, None where no types were learnt.
@@ -129,7 +129,6 @@ class Extractor(PreTrainedModel):
     takes_schema: ClassVar[bool] = False
     words: ClassVar[bool] = False
     pooler: ClassVar[bool] = False
-    classes_first: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -158,24 +157,13 @@ class Extractor(PreTrainedModel):
     def instance_count(cls, config: ExtractorConfig, rows: np.ndarray) -> int:
         """How many training instances the official code makes of a sentence with these gold rows [n, 5].
 
-        Where ``batch_size`` counts instances, a sentence enters an epoch so many times, and :meth:`collate_targets`
-        gets ``chosen``, the number of the instance that each entry stands for. Most extractors make one.
+        Where ``batch_size`` counts instances, a sentence enters an epoch so many times. Most extractors make one.
         """
         return 1
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
-        """Build further arguments of ``forward`` for a training batch, in the data loader.
-
-        Args:
-            rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
-                sentence; a static batch may have dummy sentences behind, which must count in no term.
-            rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken
-                from it is good until the next is.
-            shape: of the batch; its methods pad targets where the batch is static.
-        """
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
+        """Build further arguments of ``forward`` for a training batch, in the data loader."""
         return {}
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **inputs: Tensor) -> ExtractorOutput:
@@ -263,11 +251,6 @@ class Extractor(PreTrainedModel):
         _ = self.aligner  # refuse too many relations now
 
     @property
-    def relation_ids(self) -> dict[str, int]:
-        """Relation name to id."""
-        return {name: number for number, name in enumerate(self.config.relations)}
-
-    @property
     def aligner(self) -> Aligner:
         """The aligner of this extractor's layout and encoder limit."""
         if self._aligner is None:
@@ -284,11 +267,7 @@ class Extractor(PreTrainedModel):
 
     @classmethod
     def from_encoder(
-        cls,
-        encoder: str | Path,
-        relations: Sequence[str],
-        encoder_layers: int | None = None,
-        **settings: Any,
+        cls, encoder: str | Path, relations: Sequence[str], encoder_layers: int | None = None, **settings: Any
     ) -> "Extractor":
         """Start an untrained extractor on a pre-trained encoder.
 
@@ -498,8 +477,7 @@ def start_from_prior(extractor: Extractor, prior: float | Mapping[str, float]) -
         if classes == 1:
             bias.fill_(odds)
         else:
-            none = bias.view(classes, -1)[0] if extractor.classes_first else bias.view(-1, classes)[:, 0]
-            none.fill_(math.log(classes - 1) - odds)
+            bias.view(classes, -1)[0].fill_(math.log(classes - 1) - odds)
 
 
 def adds_masks(encoder: PreTrainedModel) -> bool:

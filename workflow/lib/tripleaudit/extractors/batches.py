@@ -1,7 +1,8 @@
 """Padded batches of aligned sentences: the tensors that every extractor's ``forward`` and ``predict_rows`` take."""
 
+import functools
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -52,22 +53,41 @@ class Shape:
             room *= 2
         return room
 
-    def padded(self, rows: np.ndarray, fill: float = 0) -> Tensor:
-        """Pad targets [n, …] to [rows(n), …]."""
-        return _longer(rows, self.rows(len(rows)), fill)
+    def padded(self, rows: np.ndarray) -> Tensor:
+        """Pad targets [n, …] with zeros to [rows(n), …]."""
+        return _longer(rows, self.rows(len(rows)))
 
-    def sentences(self, rows: np.ndarray, fill: float = 0) -> Tensor:
-        """Pad one row for each real sentence to [B, …]."""
-        return _longer(rows, self.batch, fill)
+    def sentences(self, rows: np.ndarray) -> Tensor:
+        """Pad one row for each real sentence with zeros to [B, …]."""
+        return _longer(rows, self.batch)
 
 
-def _longer(rows: np.ndarray, count: int, fill: float) -> Tensor:
-    rows = np.ascontiguousarray(rows)
-    if len(rows) == count:
-        return torch.from_numpy(rows)
-    result = np.full((count, *rows.shape[1:]), fill, dtype=rows.dtype)
-    result[: len(rows)] = rows
-    return torch.from_numpy(result)
+def _longer(rows: np.ndarray, count: int) -> Tensor:
+    return torch.from_numpy(np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]), dtype=rows.dtype)]))
+
+
+@dataclass(frozen=True)
+class GoldBatch:
+    """The gold triples of a training batch.
+
+    Attributes:
+        rows: an array [n_i, 5] of gold (subject start, subject end, relation, object start, object end) for each
+            sentence; a static batch may have dummy sentences behind, which must count in no term.
+        rngs: random generators of the sentences, each fixed by (run seed, epoch, sentence id); one that is taken from
+            it is good until the next is.
+        shape: of the batch; its methods pad targets where the batch is static.
+        chosen: which of its instances each entry stands for, where batches count these; else None.
+    """
+
+    rows: Sequence[np.ndarray]
+    rngs: Iterable[np.random.Generator]
+    shape: Shape
+    chosen: Sequence[int] | None = None
+
+    @functools.cached_property
+    def triples(self) -> Tensor:
+        """All gold triples, [n, 6] (:func:`stack_triples`)."""
+        return stack_triples(self.rows)
 
 
 def pad_batch(

@@ -8,14 +8,14 @@ Shortcuts, none of which changes the mathematics:
 - training multiplies all drawn subjects with U at once, and only the drawn pairs with the result.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
 from tripleaudit.extractors.casrel import draw_subjects, tag_cells
 from tripleaudit.extractors.declared.birte_settings import BiRTESettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, ranks, spans_from_tags
@@ -67,9 +67,7 @@ class BiRTE(Extractor):
         return self.dropout(a), self.dropout(b), self.dropout(e), self.dropout(pooled)
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Draw a subject for its objects, an object for its subjects, and a pair for its relations; number the cells.
 
         Returns:
@@ -78,19 +76,21 @@ class BiRTE(Extractor):
             ``subject``, ``object``, ``object_given_subject``, ``subject_given_object`` of [B, L, 2], ``relation`` of
             [B, R].
         """
-        draws = np.array([rng.random(4, dtype=np.float32) for rng in rngs])
-        triples, everyone = stack_triples(rows).numpy(), np.arange(len(rows))
+        draws = np.array([rng.random(4, dtype=np.float32) for rng in batch.rngs])
+        triples, shape, everyone = batch.triples.numpy(), batch.shape, np.arange(len(batch.rows))
         swapped = triples[:, SWAPPED]
         spans, cells = {}, {}
         for name, given, other, own, draw in (
             ("subject", "given_subject", "object_given_subject", triples, draws[:, 0]),
             ("object", "given_object", "subject_given_object", swapped, draws[:, 1]),
         ):
-            start, end, present, drawn = draw_subjects(own, draw, len(rows))
+            start, end, present, drawn = draw_subjects(own, draw, len(everyone))
             spans[given] = start, end
             cells[name] = tag_cells(shape.length, own[:, 0], own[:, 1], own[:, 2])
             cells[other] = tag_cells(shape.length, own[drawn, 0], own[drawn, 4], own[drawn, 5])
-        spans["pair_subject"], spans["pair_object"], drawn = draw_pairs(triples, draws[:, 2], draws[:, 3], len(rows))
+        spans["pair_subject"], spans["pair_object"], drawn = draw_pairs(
+            triples, draws[:, 2], draws[:, 3], len(everyone)
+        )
         cells["relation"] = triples[drawn, 0] * len(config.relations) + triples[drawn, 3]
         return {
             "present": shape.sentences(present),

@@ -4,14 +4,14 @@ Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and eac
 logits that are computed once per sentence.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, span_mean, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
 from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
 from tripleaudit.extractors.decoding import Found, nearest_tail, spans_from_tags
 from tripleaudit.extractors.formulation import at_once
@@ -39,9 +39,7 @@ class CasRel(Extractor):
         self.post_init()
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Draw one subject of each sentence and number the positive cells.
 
         Returns:
@@ -49,16 +47,16 @@ class CasRel(Extractor):
             bool, whether there is one; gold cells (:func:`losses.write_gold`) ``subject`` of [B, L, 2] and ``object``
             of [B, L, 2, R].
         """
-        draws = np.array([rng.random(dtype=np.float32) for rng in rngs])
-        triples = stack_triples(rows).numpy()
-        start, end, present, drawn = draw_subjects(triples, draws, len(rows))
+        draws = np.array([rng.random(dtype=np.float32) for rng in batch.rngs])
+        triples, shape, sentences = batch.triples.numpy(), batch.shape, len(batch.rows)
+        start, end, present, drawn = draw_subjects(triples, draws, sentences)
         own = triples[drawn]
         relations = len(config.relations)
         subjects = tag_cells(shape.length, triples[:, 0], triples[:, 1], triples[:, 2])
         objects = tag_cells(shape.length, own[:, 0], own[:, 4], own[:, 5]) * relations
         objects += np.concatenate([own[:, 3], own[:, 3]])
         return {
-            "subject": shape.sentences(flat_spans(np.arange(len(rows)), start, end, shape.length)),
+            "subject": shape.sentences(flat_spans(np.arange(sentences), start, end, shape.length)),
             "present": shape.sentences(present),
             **write_gold(shape, {"subject": subjects, "object": objects}),
         }
@@ -126,10 +124,7 @@ def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndar
 
 
 def decode(
-    subject_logits: Tensor,
-    object_logits: Callable[[Tensor, Tensor, Tensor], Tensor],
-    content: Tensor,
-    relations: int,
+    subject_logits: Tensor, object_logits: Callable[[Tensor, Tensor, Tensor], Tensor], content: Tensor, relations: int
 ) -> tuple[Tensor, Tensor]:
     """Thresholds 0.5; a head takes the nearest tail at or after it (Wei et al. 2020, Section 3.2).
 

@@ -4,15 +4,12 @@ Shortcut, with unchanged mathematics: of the tables of inner rounds only the max
 no such table is kept (:mod:`tripleaudit.extractors.maxima`).
 """
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, by_subject
 from tripleaudit.extractors.declared.grte_settings import GRTESettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
@@ -31,7 +28,6 @@ class GRTE(Extractor):
     name = "grte"
     settings = GRTESettings
     static = True
-    classes_first = True
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
@@ -52,15 +48,12 @@ class GRTE(Extractor):
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the official sum over cells."""
         subject, object_ = self.token_features(input_ids, attention_mask, content_mask)
-        loss = self.tables(subject, object_, content_mask).loss(cells)[0]
-        return ExtractorOutput(loss=loss, terms={"table": loss.detach()})
+        return ExtractorOutput.of({"table": self.tables(subject, object_, content_mask).loss(cells)[0]})
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the labels of the gold triples (:func:`tables.gold_cells`)."""
-        return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}
+        return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def tables(self, subject: Tensor, object_: Tensor, mask: Tensor) -> Table:
         """The tables of all relations from subject and object features [B, L, H]; their weight is [8, R, H]."""
@@ -176,10 +169,7 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     table = cells.sentence * relations + cells.relation
     single = torch.nonzero(cells.classes == SS)[:, 0]
     pairs = [(single, single)]
-    for head, tail, line, position in (
-        (SMH, SMT, cells.row, cells.column),
-        (MSH, MST, cells.column, cells.row),
-    ):
+    for head, tail, line, position in ((SMH, SMT, cells.row, cells.column), (MSH, MST, cells.column, cells.row)):
         pairs.append(_first_after(cells.classes, head, tail, table * length + line, position, length))
     pairs.append(_first_below_right(cells, table))
     heads, tails = (torch.cat(each) for each in zip(*pairs, strict=True))

@@ -59,7 +59,7 @@ def write_gold(shape: Shape, cells: Mapping[str, np.ndarray]) -> dict[str, Tenso
     """Put the positive cells of each table, by name, into a training batch, in the data loader."""
     last = {name: last_written(torch.from_numpy(own)).numpy() for name, own in cells.items()}
     padded = {f"{name}_cells": shape.padded(own) for name, own in cells.items()}
-    return padded | {f"{name}_last": shape.padded(own, fill=False) for name, own in last.items()}
+    return padded | {f"{name}_last": shape.padded(own) for name, own in last.items()}
 
 
 def read_gold(targets: Mapping[str, Tensor]) -> dict[str, Gold]:

@@ -8,15 +8,12 @@ Shortcut: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made fr
 (:mod:`tripleaudit.extractors.tables`).
 """
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, by_subject, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, by_subject
 from tripleaudit.extractors.declared.onerel_settings import OneRelSettings
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
@@ -34,7 +31,6 @@ class OneRel(Extractor):
     name = "onerel"
     settings = OneRelSettings
     static = True
-    classes_first = True
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
@@ -63,15 +59,12 @@ class OneRel(Extractor):
         """
         hidden = dropped(self.encode(input_ids, attention_mask), self.config.hidden_dropout, self.training)
         table = self.table(hidden, attention_mask)
-        loss = table.loss(cells)[0] / table.pairs
-        return ExtractorOutput(loss=loss, terms={"tags": loss.detach()})
+        return ExtractorOutput.of({"tags": table.loss(cells)[0] / table.pairs})
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the tags of the gold triples (:func:`tables.gold_cells`)."""
-        return {"cells": gold_cells(targets(stack_triples(rows)), shape, len(config.relations))}
+        return {"cells": gold_cells(targets(batch.triples), batch.shape, len(config.relations))}
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)

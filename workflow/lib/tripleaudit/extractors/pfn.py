@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.declared.pfn_settings import PFNSettings
-from tripleaudit.extractors.decoding import Found, first_rows
+from tripleaudit.extractors.decoding import Found, first_rows, pairs_within
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import flat_cells, raise_precision, summed_bce
@@ -136,7 +136,7 @@ class PFN(Extractor):
             joined = self.relation_norm(rows[sentence, i] + columns[sentence, j] + whole[sentence])
             return self.relation_out(F.elu(joined))
 
-        last = last_of_word(word_ids, word_first, word_last) if self.config.ends == "word" else None
+        last = last_of_word(word_ids, word_first, word_last)
         at_once = most // max(self.config.width, len(self.config.relations)) if device else PAIRS_AT_ONCE
         return decode(entity_logits, relations, content_mask.bool(), last, max(1, at_once))
 
@@ -159,13 +159,16 @@ def partition_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]
 def table_spans(
     triples: Tensor, word_ids: Tensor, word_first: Tensor, config: ExtractorConfig
 ) -> tuple[Tensor, Tensor]:
-    """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6]."""
+    """Start and end cells of subjects and objects, two [n, 2] tensors, from triples [n, 6].
+
+    A span ends in its table at the first piece of its last whitespace word, as the official code has it.
+    """
     sentence = triples[:, :1]
     starts, ends = triples[:, 1::3], triples[:, 2::3]  # a list would be copied to the device
     first = word_first[sentence, word_ids[sentence, ends]]  # first piece of the last word
     if config.entities == "last_word":
         starts = torch.maximum(starts, first)
-    return starts, torch.maximum(starts, first) if config.ends == "word" else ends
+    return starts, torch.maximum(starts, first)
 
 
 def last_of_word(word_ids: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
@@ -181,7 +184,7 @@ def decode(
     entity_logits: Tensor,
     relation_logits: Callable[[Tensor], Tensor],
     content: Tensor,
-    last: Tensor | None = None,
+    last: Tensor,
     at_once: int = PAIRS_AT_ONCE,
 ) -> tuple[Tensor, Tensor]:
     """Relations between starts of predicted entities; a start has its likeliest end. Thresholds 0.5 (inclusive).
@@ -190,7 +193,7 @@ def decode(
         entity_logits: [B, L, L], row: start, column: end.
         relation_logits: cells [n, 3] (sentence, subject start, object start) -> [n, R].
         content: [B, L] bool.
-        last: [B, L], the token where a span that ends at a cell really ends; None for the cell itself.
+        last: [B, L], the token where a span that ends at a cell really ends.
         at_once: pairs of starts that are scored together; changes nothing but memory.
 
     Returns:
@@ -201,8 +204,7 @@ def decode(
     best = raise_precision(entity_logits).sigmoid().masked_fill(~valid, 0.0).max(dim=2)
     starts = torch.nonzero(best.values >= 0.5)
     starts = starts[first_rows(starts[:, 0], MOST_STARTS)]
-    same = starts[:, None, 0] == starts[None, :, 0]
-    a, b = torch.nonzero(same, as_tuple=True)
+    a, b = pairs_within(starts[:, 0], starts[:, 0])
     cells = torch.cat([starts[a], starts[b, 1:]], dim=1)
     found = Found(content.device)
     for part in cells.split(at_once):
@@ -211,9 +213,7 @@ def decode(
         probability = raise_precision(relation_logits(part)).sigmoid()
         row, relation = torch.nonzero(probability >= 0.5, as_tuple=True)
         sentence, i, j = part[row].unbind(1)
-        ends = [best.indices[sentence, start] for start in (i, j)]
-        if last is not None:
-            ends = [last[sentence, end] for end in ends]
+        ends = [last[sentence, best.indices[sentence, start]] for start in (i, j)]
         score = probability[row, relation] * best.values[sentence, i] * best.values[sentence, j]
         found.add(sentence, i, ends[0], relation, j, ends[1], score)
     return found.first()

@@ -97,7 +97,7 @@ def within_memory(
 def _small(model, texts, alignments, batch_size) -> Iterator[Prepared]:
     """All texts sorted by their tokens; too large a batch fails at once."""
     if alignments is None:
-        alignments = _aligned(model, texts)
+        alignments = model.aligner.aligned(texts)
         warn_of_cuts(alignments, model.aligner.limit)
     order = sorted(texts, key=lambda text: -len(alignments[text]))
     for at in range(0, len(order), batch_size):
@@ -107,10 +107,11 @@ def _small(model, texts, alignments, batch_size) -> Iterator[Prepared]:
 def _large(model, texts, alignments) -> Iterator[Prepared]:
     """Sorted by characters first, so that tokenising need not come before everything else, and then by tokens."""
     order, known, waiting = sorted(texts, key=len, reverse=True), {}, []
-    most = tokens_at_once(model)
+    room = cells_at_once(model.device) // (NUMBERS_PER_TOKEN * model.hidden_size)
+    most = max(1, min(TOKENS_AT_ONCE, room))  # tokens of a batch, from the device's memory
     for at in range(0, len(order), ALIGN_AT_ONCE):
         fresh = order[at : at + ALIGN_AT_ONCE]
-        known.update(_aligned(model, fresh) if alignments is None else {text: alignments[text] for text in fresh})
+        known.update(model.aligner.aligned(fresh) if alignments is None else {text: alignments[text] for text in fresh})
         waiting = sorted([*waiting, *fresh], key=lambda text: -len(known[text]))
         last = at + ALIGN_AT_ONCE >= len(order)
         while waiting:
@@ -121,15 +122,6 @@ def _large(model, texts, alignments) -> Iterator[Prepared]:
             yield _batch(model, chunk, known, pinned=model.device.type == "cuda")
     if alignments is None:
         warn_of_cuts(known, model.aligner.limit)
-
-
-def tokens_at_once(model: "Extractor") -> int:
-    """Tokens of a batch, from the device's memory."""
-    return max(1, min(TOKENS_AT_ONCE, cells_at_once(model.device) // (NUMBERS_PER_TOKEN * model.hidden_size)))
-
-
-def _aligned(model: "Extractor", texts: Sequence[str]) -> dict[str, Alignment]:
-    return dict(zip(texts, model.aligner.align(texts), strict=True))
 
 
 def _batch(model: "Extractor", texts: Sequence[str], known: Mapping[str, Alignment], pinned: bool = False) -> Prepared:

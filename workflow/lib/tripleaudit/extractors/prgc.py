@@ -6,7 +6,7 @@ two vectors; its [L, L, H] activations exist for a few rows at a time and are co
 decoding scores only the pairs that two tagged chunks ask for.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, sentences_of, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, sentences_of
 from tripleaudit.extractors.correspondence import CELLS_AT_ONCE, correspondence
 from tripleaudit.extractors.declared.prgc_settings import PRGCSettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, nearest_tail
@@ -56,14 +56,7 @@ class PRGC(Extractor):
         return max(1, len(set(rows[:, 2].tolist())))
 
     @classmethod
-    def collate_targets(
-        cls,
-        config: ExtractorConfig,
-        rows: Sequence[np.ndarray],
-        rngs: Iterable[np.random.Generator],
-        shape: Shape,
-        chosen: Sequence[int] | None = None,
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """List the instances, or of these the one that each entry stands for; tag them, number the positive cells.
 
         Returns:
@@ -74,12 +67,12 @@ class PRGC(Extractor):
             them; gold cells (:func:`losses.write_gold`) ``relation`` of [B, R] and ``pair`` of [B, L, L].
         """
         instances = []
-        for number, (own, rng) in enumerate(zip(rows, rngs, strict=True)):
+        for number, (own, rng) in enumerate(zip(batch.rows, batch.rngs, strict=True)):
             relations = list(dict.fromkeys(own[:, 2].tolist())) or [int(rng.integers(len(config.relations)))]
-            relations = relations if chosen is None else [relations[chosen[number] % len(relations)]]
+            relations = relations if batch.chosen is None else [relations[batch.chosen[number] % len(relations)]]
             instances += [(number, relation) for relation in relations]
-        triples, length = stack_triples(rows).numpy(), shape.length
-        weights = np.bincount([number for number, _ in instances], minlength=len(rows))
+        triples, shape, length = batch.triples.numpy(), batch.shape, batch.shape.length
+        weights = np.bincount([number for number, _ in instances], minlength=len(batch.rows))
         cells = {
             "relation": triples[:, 0] * len(config.relations) + triples[:, 3],
             "pair": (triples[:, 0] * length + triples[:, 1]) * length + triples[:, 4],

@@ -7,7 +7,6 @@ Shortcuts, none of which changes the mathematics: what the two-way LSTMs over wo
 all steps (:mod:`tripleaudit.extractors.pointers`); and on a CPU a sentence leaves the batch after its last step.
 """
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM, prepare, run
+from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM, prepare
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
@@ -90,19 +89,18 @@ class PtrNet(Extractor):
         self.post_init()
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Return what each step of the decoder writes: a sentence's triples in the order of the setting, then none.
 
         Returns:
             ``classes`` [B, T], ``PAD`` after the last step, and ``positions`` [B, T, 4], the tokens of subject start,
             subject end, object start and object end, 0 where there is no triple.
         """
+        rows, shape = batch.rows, batch.shape
         if config.order == "text":
             steps = [np.lexsort(each[:, [4, 2, 1, 3, 0]].T).argsort() for each in rows]
         else:
-            steps = [rng.permutation(len(each)) for each, rng in zip(rows, rngs, strict=True)]
+            steps = [rng.permutation(len(each)) for each, rng in zip(rows, batch.rngs, strict=True)]
         most = config.max_triples
         longest = max((min(len(each) + 1, most + (len(each) <= most)) for each in rows), default=1)
         if shape.static:
@@ -115,7 +113,7 @@ class PtrNet(Extractor):
             positions[number, order[early]] = each[early][:, [0, 1, 3, 4]]
             if len(each) <= most:
                 classes[number, len(each)] = NONE
-        return {"classes": shape.sentences(classes, PAD), "positions": shape.sentences(positions)}
+        return {"classes": shape.sentences(classes), "positions": shape.sentences(positions)}
 
     def forward(
         self,
@@ -206,7 +204,7 @@ class PtrNet(Extractor):
         hidden = self.dropout(hidden)
         pointers, arguments, before = [], [], None
         for lstm, out in zip(words.lstms, (self.subject_pointers, self.object_pointers), strict=True):
-            features = self.dropout(run(lstm, words.vectors, words.back, hidden, before))
+            features = self.dropout(lstm.run(words.vectors, words.back, hidden, before))
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
             ends = logits.softmax(dim=0).flip(-1).to(features.dtype)  # the end-weighted half comes first
             arguments.append(self.dropout(torch.einsum("wbk,wbd->bkd", ends, features).flatten(1)))

@@ -57,12 +57,7 @@ class _Recurrence(torch.autograd.Function):
         before = torch.cat([torch.zeros_like(cells[:1]), cells[:-1]])
         # derivatives of the cell by the first three gates, of the state by the last gate and by the cell
         by_gate = torch.stack(
-            [
-                candidate * enter * (1 - enter),
-                before * keep * (1 - keep),
-                enter * (1 - candidate**2),
-            ],
-            dim=-2,
+            [candidate * enter * (1 - enter), before * keep * (1 - keep), enter * (1 - candidate**2)], dim=-2
         )
         by_leave, by_cell = shown * leave * (1 - leave), leave * (1 - shown**2)
         result = torch.empty_like(active)

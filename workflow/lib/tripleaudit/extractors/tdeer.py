@@ -7,14 +7,14 @@ plus those of ``s + e``; and as the object score is linear in the attention's ou
 needs one number for each position instead of a vector.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, flat_spans, sentences_of, span_mean, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, flat_spans, sentences_of, span_mean
 from tripleaudit.extractors.declared.tdeer_settings import TDEERSettings
 from tripleaudit.extractors.decoding import CANDIDATES, Found, first_rows, nearest_tail
 from tripleaudit.extractors.formulation import at_once
@@ -53,14 +53,7 @@ class TDEER(Extractor):
         return max(1, sum(instance[-1] for instance in drawn))
 
     @classmethod
-    def collate_targets(
-        cls,
-        config: ExtractorConfig,
-        rows: Sequence[np.ndarray],
-        rngs: Iterable[np.random.Generator],
-        shape: Shape,
-        chosen: Sequence[int] | None = None,
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Draw the instances, or of these the one that each entry stands for, and number the positive cells.
 
         Returns:
@@ -72,17 +65,17 @@ class TDEER(Extractor):
         """
         drawn = [
             (number, *instance)
-            for number, (own, rng) in enumerate(zip(rows, rngs, strict=True))
+            for number, (own, rng) in enumerate(zip(batch.rows, batch.rngs, strict=True))
             for instance in draw_instances(own, rng, config.neg_samples, config.max_sample_triples)
         ]
-        if chosen is not None:
+        if batch.chosen is not None:
             single = [
                 [(*instance[:-1], 1) for instance in drawn if instance[0] == number for _ in range(instance[-1])]
-                for number in range(len(rows))
+                for number in range(len(batch.rows))
             ]
-            drawn = [own[position % len(own)] for own, position in zip(single, chosen, strict=True) if own]
+            drawn = [own[position % len(own)] for own, position in zip(single, batch.chosen, strict=True) if own]
         instances = np.array(drawn, dtype=np.int64).reshape(-1, 5)
-        triples = stack_triples(rows).numpy()
+        triples, shape = batch.triples.numpy(), batch.shape
         sentence, length = triples[:, 0], shape.length
         number, triple = np.nonzero((instances[:, None, :4] == triples[None, :, :4]).all(axis=-1))
         first = sentence * length
@@ -92,7 +85,7 @@ class TDEER(Extractor):
             "relation": sentence * len(config.relations) + triples[:, 3],
             "object": number * length + triples[triple, 4],
         }
-        counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(rows)).astype(np.int64)
+        counts = np.bincount(instances[:, 0], instances[:, 4], minlength=len(batch.rows)).astype(np.int64)
         return {
             "instances": shape.padded(instances[:, [0, 3, 4]]),
             "subjects": shape.padded(flat_spans(instances[:, 0], instances[:, 1], instances[:, 2], length)),

@@ -7,16 +7,14 @@ Shortcuts: ``W[h_i; h_j] = W1 h_i + W2 h_j``; the entity map is one more column 
 is impossible; see :mod:`tripleaudit.extractors.tables`.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
@@ -30,7 +28,6 @@ class TPLinker(Extractor):
     name = "tplinker"
     settings = TPLinkerSettings
     static = True
-    classes_first = True
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
@@ -69,14 +66,12 @@ class TPLinker(Extractor):
         return ExtractorOutput(loss=loss, terms={"entity": sums[-1] / pairs, "head": head, "tail": tail})
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Sequence[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Return ``cells`` [n, 6], the links and entities of the gold triples (:func:`tables.gold_cells`)."""
+        shape, relations = batch.shape, len(config.relations)
         if config.padded_cells:
             shape = replace(shape, length=max(shape.length, config.max_length))
-        relations = len(config.relations)
-        return {"cells": gold_cells(targets(stack_triples(rows), relations), shape, 2 * relations + 1, upper=True)}
+        return {"cells": gold_cells(targets(batch.triples, relations), shape, 2 * relations + 1, upper=True)}
 
     def schedule(self, step: int) -> dict[str, float]:
         """The weights of the maps at an optimiser step."""

@@ -15,7 +15,7 @@ unless ``prior`` sets it, for a short training without both learnt only that cel
 Shortcut: the mean over heads of ``q_h k_h`` is one product of the concatenated heads.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from transformers import PreTrainedTokenizerBase
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
-from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.unirel_settings import UniRelSettings
 from tripleaudit.extractors.decoding import pairs_within, surest
 from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision, read_gold, write_gold
@@ -34,18 +34,6 @@ from tripleaudit.extractors.losses import flat_cells, mean_bce, raise_precision,
 HEAD, TAIL, SPAN = range(3)  # maps: first tokens, last tokens, entities
 MOST_SPANS = 64  # of a sentence that are decoded, and
 MOST_PAIRS = 512  # of these: an untrained model marks thousands
-
-
-class Maps(nn.Module):
-    """The biases [3] of the maps."""
-
-    def __init__(self):
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(3))
-
-    def forward(self, scores: Tensor) -> Tensor:
-        """Add them to scores [B, 3, T, T]."""
-        return scores + self.bias[:, None, None]
 
 
 class UniRel(Extractor):
@@ -64,7 +52,8 @@ class UniRel(Extractor):
         for layer in (self.query, self.key):
             nn.init.normal_(layer.weight, std=0.02)
             nn.init.zeros_(layer.bias)
-        self.maps = Maps()
+        self.maps = nn.Module()
+        self.maps.bias = nn.Parameter(torch.zeros(3))
         self._subwords: tuple[Tensor, ...] = ()
         self.post_init()
 
@@ -147,7 +136,8 @@ class UniRel(Extractor):
     def interactions(self, states: Tensor) -> Tensor:
         """Logits [B, 3, L + R, L + R] of the links from states [B, L + R, H]."""
         query, key = (layer(states).unflatten(-1, (3, -1)).transpose(1, 2) for layer in (self.query, self.key))
-        return self.maps(query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5))
+        scores = query @ key.transpose(-1, -2) / (self.heads * self.head_size**0.5)
+        return scores + self.maps.bias[:, None, None]
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, **targets: Tensor) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the mean over cells of tokens and relations, summed over maps."""
@@ -158,12 +148,10 @@ class UniRel(Extractor):
         return ExtractorOutput.of({"interactions": mean_bce(scores, read_gold(targets)["interactions"], valid)})
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Return the gold cells (:func:`losses.write_gold`) ``interactions`` of [B, 3, L + R, L + R]."""
-        size = shape.length + len(config.relations)
-        cells = targets(stack_triples(rows), shape.length, (shape.batch, 3, size, size))
+        shape, size = batch.shape, batch.shape.length + len(config.relations)
+        cells = targets(batch.triples, shape.length, (shape.batch, 3, size, size))
         return write_gold(shape, {"interactions": cells.numpy()})
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,7 +5,9 @@ It is trained on sentences with and without triples. The binary head has one out
 (MCML) has one output per relation, and a sentence passes if any of them says so.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -13,16 +15,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
-from tripleaudit.extractors.batches import Shape
+from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.prediction import prepared, within_memory
-from tripleaudit.scoring.gate import THRESHOLD
+from tripleaudit.scoring.gate import THRESHOLD, classification_counts
+from tripleaudit.scoring.metrics import micro
+
+MOST = 500  # sentences whose clue words are looked for, each read once a word
+_WORD = re.compile(r"\w+(?:[-'’.]\w+)*")
 
 
 class ZCC(Extractor):
@@ -30,45 +35,37 @@ class ZCC(Extractor):
     kind = "classifier"
     static = True
     settings = ZCCSettings
-    pooler = True  # dropped again below unless the configuration wants it
 
     def __init__(self, config: ExtractorConfig, encoder=None):
         super().__init__(config, encoder)
-        if config.pooled and getattr(self.encoder, "pooler", None) is None:
-            raise UserError("zcc setting 'pooled' is true, but the encoder has no pooler; expected one that has it")
-        if not config.pooled and getattr(self.encoder, "pooler", None) is not None:
-            self.encoder.pooler = None
         self.dropout = Dropout(config.dropout)
         self.classifier = nn.Linear(self.hidden_size, 1 if config.head == "binary" else len(config.relations))
         self.post_init()
 
     @classmethod
-    def collate_targets(
-        cls, config: ExtractorConfig, rows: Sequence[np.ndarray], rngs: Iterable[np.random.Generator], shape: Shape
-    ) -> dict[str, Tensor]:
+    def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Label the sentences.
 
         Returns:
             ``labels`` [B, 1]: is there a triple, or [B, R]: is there one of the relation; ``real`` [B, 1], 1 for
             sentences that are not dummies.
         """
-        labels = np.zeros((len(rows), 1 if config.head == "binary" else len(config.relations)), dtype=np.float32)
-        for own, label in zip(rows, labels, strict=True):
-            label[own[:, 2] % len(label)] = 1.0  # a single output stands for all relations
-        return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones((len(rows), 1), dtype=np.float32))}
+        outputs, shape = 1 if config.head == "binary" else len(config.relations), batch.shape
+        labels = np.zeros((len(batch.rows), outputs), dtype=np.float32)
+        for own, label in zip(batch.rows, labels, strict=True):
+            label[own[:, 2] % outputs] = 1.0  # a single output stands for all relations
+        return {"labels": shape.sentences(labels), "real": shape.sentences(np.ones_like(labels[:, :1]))}
 
     def forward(
         self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor, **targets: Tensor
     ) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the logits are [B, 1] (binary) or [B, R] (MCML)."""
-        encoded = self.encoded(input_ids, attention_mask)
-        state = encoded.pooler_output if self.config.pooled else encoded.last_hidden_state[:, 0]
+        state = self.encode(input_ids, attention_mask)[:, 0]
         logits = raise_precision(self.classifier(self.dropout(state)))  # [B, 1 or R]
         if not targets:
             return ExtractorOutput(logits=logits)
-        labels = targets["labels"].to(logits.dtype)
+        labels, real = (targets[name].to(logits.dtype) for name in ("labels", "real"))
         if on_device(logits):
-            real = targets["real"].to(logits.dtype)
             loss = F.binary_cross_entropy_with_logits(logits, labels, real, reduction="sum")
             loss = loss / (real.sum() * logits.shape[1])
         else:
@@ -90,14 +87,8 @@ class ZCC(Extractor):
     ) -> dict[str, float]:
         """Return F1, precision and recall of the class "has triples"; ``sentences`` carry their gold triples."""
         scores = self._scores(list(dict.fromkeys(each.text for each in sentences)), alignments, batch_size)
-        positive = [bool(each.triples) for each in sentences]
-        accepted = [scores[each.text] > THRESHOLD for each in sentences]
-        correct = sum(has and passes for has, passes in zip(positive, accepted, strict=True))
-        return {
-            "f1": 2 * correct / max(1, sum(positive) + sum(accepted)),
-            "precision": correct / max(1, sum(accepted)),
-            "recall": correct / max(1, sum(positive)),
-        }
+        total = micro(classification_counts(sentences, np.array([scores[each.text] for each in sentences])))
+        return {"f1": total.f1, "precision": total.precision, "recall": total.recall}
 
     def _scores(
         self, texts: Sequence[str], alignments: Mapping[str, Alignment] | None, batch_size: int
@@ -117,3 +108,28 @@ class ZCC(Extractor):
             for whole in prepared(self, texts, alignments, batch_size):
                 for batch, output in within_memory(whole, self.device, lambda tensors: self(**tensors)):
                     yield batch.texts, output.logits.amax(dim=1)
+
+    def clues(self, texts: Sequence[str], batch_size: int = 32) -> dict[str, str]:
+        """Find the clue words of at most :data:`MOST` texts, spread evenly over all.
+
+        The paper (section 3, table 1) takes it that words such as "born" show that a sentence has a triple, without its
+        entities. Here each word is masked in turn (occlusion).
+
+        Returns:
+            text -> the word whose masking lowers the log odds of a sentence that passes most, or raises that of
+            another most; ``""`` where no word does. Of equal words of a sentence one is masked at a time.
+        """
+        distinct = list(dict.fromkeys(texts))
+        chosen = distinct[:: math.ceil(len(distinct) / MOST)] if distinct else []
+        mask = self.aligner.tokenizer.mask_token or ""
+        words = {text: list(_WORD.finditer(text)) for text in chosen}
+        masked = {(text, w): text[: w.start()] + mask + text[w.end() :] for text in chosen for w in words[text]}
+        readings = self.log_odds(list(dict.fromkeys([*chosen, *masked.values()])), batch_size)
+        odds = {text: value for own, values in readings for text, value in zip(own, values.tolist(), strict=True)}
+        bound, found = math.log(THRESHOLD / (1 - THRESHOLD)), {}
+        for text in chosen:
+            sign = 1 if odds[text] > bound else -1
+            moved = [(sign * (odds[text] - odds[masked[text, word]]), word.group()) for word in words[text]]
+            most, clue = max(moved, key=lambda pair: pair[0], default=(0.0, ""))
+            found[text] = clue if most > 0 else ""
+        return found

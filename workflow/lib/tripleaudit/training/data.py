@@ -18,7 +18,7 @@ from torch import Tensor
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
-from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
+from tripleaudit.extractors.batches import GoldBatch, Shape, pad_batch
 from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.randomness import generator, generators
@@ -61,7 +61,8 @@ class TrainingSentences:
 
     def __init__(self, sentences: Sequence[Sentence], extractor: Extractor, noise: EntityNoising | None = None):
         config = extractor.config
-        self.aligner, self.relations, self.noise = extractor.aligner, extractor.relation_ids, noise
+        self.aligner, self.noise = extractor.aligner, noise
+        self.relations = {name: number for number, name in enumerate(config.relations)}
         self.max_length, self.occurrence = config.max_length, config.occurrence
         self.count = partial(type(extractor).instance_count, config)
         most = config.drop_above or math.inf
@@ -167,12 +168,10 @@ class Collator:
         alignments, rows = [example.alignment for example in examples], [example.rows for example in examples]
         shape = shape or Shape.of([len(alignment) for alignment in alignments], self.static)
         batch = pad_batch(alignments, self.pad_id, self.extractor.words, shape)
-        triples = stack_triples(rows)
-        batch["triples"] = shape.padded(triples.numpy())
-        if shape.static:
-            batch["valid"] = torch.arange(len(batch["triples"])) < len(triples)
         rngs = generators((self.seed, example.epoch, example.id, "draws") for example in examples)
         chosen = [example.instance for example in examples]
-        wanted = {} if None in chosen else {"chosen": chosen}
-        batch.update(self.extractor.collate_targets(self.config, rows, rngs, shape, **wanted))
-        return batch
+        gold = GoldBatch(rows, rngs, shape, None if None in chosen else chosen)
+        batch["triples"] = shape.padded(gold.triples.numpy())
+        if shape.static:
+            batch["valid"] = torch.arange(len(batch["triples"])) < len(gold.triples)
+        return batch | self.extractor.collate_targets(self.config, gold)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.clues import clues
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
@@ -18,23 +16,6 @@ from tripleaudit.provenance import provenance
 from tripleaudit.training.session import report_unknown_relations
 
 logger = logging.getLogger(__name__)
-
-
-def predict_sets(model: Extractor, sets: Sequence[Sequence[Sentence]], batch_size: int = 32) -> list[list]:
-    """Predict several test sets; gold triples are not looked at.
-
-    Returns:
-        for each set, predicted sentences with the ids of the set; of a classifier ``{"id", "score"}`` rows.
-    """
-    texts = [sentence.text for sentences in sets for sentence in sentences]
-    ids = [sentence.id for sentences in sets for sentence in sentences]
-    if model.kind == "classifier":
-        scores = model.decide(texts, batch_size)
-        predicted = [{"id": id_, "score": score} for id_, score in zip(ids, scores, strict=True)]
-    else:
-        predicted = model.extract(texts, batch_size, ids)
-    rest = iter(predicted)
-    return [list(islice(rest, len(sentences))) for sentences in sets]
 
 
 def load_gate(folder: Path) -> Extractor:
@@ -58,8 +39,8 @@ def predict_files(
 ) -> None:
     """Predict stored sentences, each test set with a sidecar ``<out>.provenance.json``.
 
-    Of a classifier clue words are stored, too (:func:`~tripleaudit.extractors.clues.clues`); finding them is not part
-    of the time.
+    Of a classifier clue words are stored, too (:meth:`~tripleaudit.extractors.zcc.ZCC.clues`); finding them is not
+    part of the time.
 
     Args:
         model: loaded from ``folder``, which the sidecar names.
@@ -72,11 +53,17 @@ def predict_files(
         model.set_schema(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
     for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
-    results = predict_sets(model, sets, batch_size)
+    texts, ids = ([getattr(each, name) for own in sets for each in own] for name in ("text", "id"))
+    if model.kind == "classifier":
+        scores = zip(ids, model.decide(texts, batch_size), strict=True)
+        predicted = iter([{"id": id_, "score": score} for id_, score in scores])
+    else:
+        predicted = iter(model.extract(texts, batch_size, ids))
     seconds = time.monotonic() - start
-    logger.info("predicted %d sentences in %.1f s", sum(map(len, sets)), seconds)
-    took = {"sentences": sum(map(len, sets)), "peak_mb": memory.peak_mb()}
-    for (path, target), sentences, result in zip(files, sets, results, strict=True):
+    logger.info("predicted %d sentences in %.1f s", len(texts), seconds)
+    took = {"sentences": len(texts), "peak_mb": memory.peak_mb()}
+    for (path, target), sentences in zip(files, sets, strict=True):
+        result = list(islice(predicted, len(sentences)))
         record = provenance(
             command="predict",
             inputs={"data": path, "model": folder / "model.safetensors"},
@@ -87,7 +74,7 @@ def predict_files(
         )
         write_json(target.with_name(target.name + ".provenance.json"), {"extractor": model.name, **record, **took})
         if model.kind == "classifier":
-            found = clues(model, [sentence.text for sentence in sentences], batch_size)
+            found = model.clues([sentence.text for sentence in sentences], batch_size)
             rows = zip(result, sentences, strict=True)
             write_jsonl(target, ({**row, "clue": found[s.text]} if s.text in found else row for row, s in rows))
         else:

@@ -171,8 +171,7 @@ def train_to(
 def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score) -> Validate:
     """Return the function that scores a model on the validation set; texts are aligned once."""
     texts = [sentence.text for sentence in valid]
-    distinct = list(dict.fromkeys(texts))
-    alignments = dict(zip(distinct, model.aligner.align(distinct), strict=True))
+    alignments = model.aligner.aligned(texts)
 
     def validate(extractor: Extractor) -> dict[str, float]:
         if extractor.kind == "classifier":

@@ -21,14 +21,9 @@ from tripleaudit.fields import (
 )
 from tripleaudit.scoring.matching import untyped_names
 
-OPTIMIZERS = ("adamw", "adam")
 SCHEDULES = ("constant", "linear", "cosine", "cosine_restarts", "steps")
-CLIPS = ("none", "global", "parameter")
 WITHOUT_EFFECT = ("save_every", "save_minutes", "report_to")
 """Settings that alter no result, so that a training with others is the same training."""
-PRECISIONS = ("bf16", "float32")
-UNITS = ("sentences", "instances")
-SELECTIONS = ("f1", "f1+entities")
 TRACKERS = ("none", "trackio", "wandb")
 
 
@@ -48,12 +43,12 @@ class TrainingSettings(Section):
     """Stop after this many optimiser steps; 0 means after `epochs`."""
     batch_size: Batch = 8
     """Sentences (or instances) in one forward pass."""
-    unit: Annotated[str, among(UNITS)] = "sentences"
+    unit: Annotated[str, among(("sentences", "instances"))] = "sentences"
     """What batch_size counts: sentences, or the instances that tdeer and prgc make of a sentence, each with an encoding
     of its own, as in their official code."""
     accumulation: Number = 1
     """Forward passes in one optimiser step."""
-    optimizer: Annotated[str, among(OPTIMIZERS)] = "adamw"
+    optimizer: Annotated[str, among(("adamw", "adam"))] = "adamw"
     """adamw decays weights apart from the gradient; or plain adam."""
     encoder_learning_rate: LearningRate = 3e-05
     """Peak learning rate of the encoder."""
@@ -77,7 +72,7 @@ class TrainingSettings(Section):
     learning_rate_points: Annotated[tuple, POINTS, AsTuple] = ()
     """[[epoch, factor], …] of the schedule `steps`: the factor on the learning rate, linear between the points and
     constant after the last."""
-    clip: Annotated[str, among(CLIPS)] = "none"
+    clip: Annotated[str, among(("none", "global", "parameter"))] = "none"
     """What `clip_norm` bounds: nothing, the global gradient norm, or that of each parameter."""
     clip_norm: Positive = 1.0
     """The largest gradient norm."""
@@ -93,12 +88,12 @@ class TrainingSettings(Section):
     """Sentences in one forward pass of an evaluation."""
     matching: Annotated[str, one_of(untyped_names, "matching rule")] = "exact"
     """How validation triples are compared; exact is exact-string (docs/methods.md)."""
-    select_by: Annotated[str, among(SELECTIONS)] = "f1"
+    select_by: Annotated[str, among(("f1", "f1+entities"))] = "f1"
     """What the best epoch has most of: triple F1, or the sum of it and the F1 of the entities in triples, as pfn
     officially."""
     group_by_length: bool = True
     """Batch sentences of similar length together."""
-    precision: Annotated[str, among(PRECISIONS)] = "bf16"
+    precision: Annotated[str, among(("bf16", "float32"))] = "bf16"
     """bf16 is bfloat16 where the device is a GPU that has it; float32 everywhere is official."""
     save_every: Count = 0
     """Steps between two checkpoints, besides those after evaluations; 0 for none."""

@@ -107,8 +107,7 @@ class Stream:
         if aligner is None:
             return {}
         with self.account.clock.timed("tokenisation"):
-            distinct = list(dict.fromkeys(texts))
-            return dict(zip(distinct, aligner.align(distinct), strict=True))
+            return aligner.aligned(texts)
 
 
 def same_tokens(first: Aligner, second: Aligner) -> bool:

@@ -33,7 +33,7 @@ class ExtractorSettings(Section):
     Attributes:
         training_defaults: official training settings, keys of :class:`tripleaudit.training.settings.TrainingSettings`.
         sparse_outputs: output layers for ``prior``: name of a Linear -> number of classes of a cell (1 for a logit;
-            with more, class 0 is "none").
+            with more, class 0 is "none", and classes vary slowest among the outputs).
     """
 
     training_defaults: ClassVar[Mapping[str, Any]] = {}

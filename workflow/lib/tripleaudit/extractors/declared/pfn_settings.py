@@ -16,8 +16,5 @@ class PFNSettings(ExtractorSettings):
     """Of the encoder's output and inside the tables."""
     drop_connect: Rate = 0.1
     """Share of the recurrent weights dropped, with one mask for a batch."""
-    ends: Annotated[str, among(("word", "token"))] = "word"
-    """Where a span ends in its table: `word` is the first piece of the last whitespace word, as the official code has
-    it; `token` is the last piece, for texts whose punctuation is not set off by blanks."""
     entities: Annotated[str, among(("full", "last_word"))] = "full"
     """`full` spans, or `last_word`, which trains and predicts the last word of each entity (PFN*)."""

@@ -11,7 +11,5 @@ class ZCCSettings(ExtractorSettings):
 
     head: Annotated[str, among(("binary", "mcml"))] = "binary"
     """`binary` (has the sentence triples?) or `mcml` (which relations does it state?)."""
-    pooled: bool = False
-    """Read the encoder's pooler (tanh) instead of the raw hidden state of the first token."""
     dropout: Rate = 0.1
     """Before the linear layer."""
