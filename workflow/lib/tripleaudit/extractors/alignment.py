@@ -45,11 +45,6 @@ class Alignment:
     def __len__(self) -> int:
         return len(self.input_ids)
 
-    @property
-    def content(self) -> np.ndarray:
-        """1 for tokens of the text (markers included), 0 for specials."""
-        return self.word_ids >= 0
-
     def tokens(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the inclusive token span of the characters [start, end), or None where no token span fits exactly."""
         first = int(np.searchsorted(self.ends, start, side="right"))
@@ -57,7 +52,8 @@ class Alignment:
         if not 0 <= first <= last < len(self) or self.word_ids[first] < 0 or self.word_ids[last] < 0:
             return None
         if self.markers is not None:  # the span ends with the marker of its last word
-            last = int(np.searchsorted(self.word_ids[: self._stop], self.word_ids[last], side="right")) - 1
+            stop = int(np.flatnonzero(self.word_ids >= 0)[-1]) + 1  # word ids rise up to there
+            last = int(np.searchsorted(self.word_ids[:stop], self.word_ids[last], side="right")) - 1
             if not self.markers[last]:
                 return None
         if self.starts[first] != start or self.ends[last] != end:
@@ -70,12 +66,6 @@ class Alignment:
             return None
         start, end = int(self.starts[first]), int(self.ends[last])
         return (start, end) if start < end else None
-
-    @property
-    def _stop(self) -> int:
-        """Index after the last content token: word ids rise up to here."""
-        inside = np.flatnonzero(self.content)
-        return int(inside[-1]) + 1 if len(inside) else 0
 
 
 class Aligner:
