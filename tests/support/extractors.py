@@ -14,7 +14,7 @@ from transformers import AutoTokenizer
 
 from support.webnlg import read_triple_list
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.extractors import pairs
+from tripleaudit.extractors import tables
 from tripleaudit.extractors.alignment import Aligner, token_triples
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
@@ -496,8 +496,8 @@ class PlainLoss:
     def test_loss_and_gradients_are_those_of_the_plain_formulas(self, tiny_encoder, monkeypatch, which):
         if self.first:
             monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
-        monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 50)
-        monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 400)
+        monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 50)
+        monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 400)
         model = build(self.kind, tiny_encoder, **self.exact).double()
         with torch.no_grad():
             self.prepare(model)

@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from tripleaudit.extractors.pairs import Cells
+from tripleaudit.extractors.tables import Cells
 
 
 def perfect(cells: Cells, length: int, columns: int) -> Cells:

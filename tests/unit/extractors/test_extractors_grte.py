@@ -25,7 +25,7 @@ from support.extractors import (
     worked_example,
 )
 from support.pairs import dense_classes, listed, perfect
-from tripleaudit.extractors import grte, pairs
+from tripleaudit.extractors import grte, tables
 from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
 from tripleaudit.extractors.maxima import _largest as largest
 from tripleaudit.extractors.maxima import _sparse_products as sparse_products
@@ -139,8 +139,8 @@ def test_maxima_have_their_positions(length):
 
 @pytest.mark.parametrize("at_once", [20, 4096])
 def test_maxima_and_their_gradients_equal_those_of_whole_tables(monkeypatch, at_once):
-    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once)
-    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 6 * at_once)
+    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 6 * at_once)
     torch.manual_seed(0)
     subject, object_ = (torch.randn(3, 7, 5, dtype=torch.float64, requires_grad=True) for _ in range(2))
     layer = torch.nn.Linear(5, 16, dtype=torch.float64)
@@ -220,7 +220,7 @@ def test_a_head_takes_no_tail_of_another_relation_or_sentence():
     for head, tail in ((SMH, SMT), (MSH, MST), (MMH, MMT)):
         for sentence, relation in ((0, 1), (1, 0)):
             cells = torch.tensor([[0, 2, 2, 0, head], [sentence, 2 + (tail != SMT), 2 + (tail != MST), relation, tail]])
-            found = pairs.Cells(*cells.unbind(1), torch.ones(2))
+            found = tables.Cells(*cells.unbind(1), torch.ones(2))
             assert not len(decode(found, 2, 9)[0])
             found = replace(found, sentence=torch.zeros(2).long(), relation=torch.zeros(2).long())
             assert decode(found, 2, 9)[0].tolist() == [[0, 2, cells[1, 1].item(), 0, 2, cells[1, 2].item()]]

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import random_batch
-from tripleaudit.extractors import grte, maxima, onerel, pairs
+from tripleaudit.extractors import grte, maxima, onerel, tables
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import nearest_tail, pairs_within, surest
 from tripleaudit.extractors.formulation import VARIABLE
@@ -106,19 +106,19 @@ def test_what_depends_on_the_order_of_equal_numbers_asks_for_it(monkeypatch):
     triples = random_batch(3, triples=9)["triples"]
     triples = torch.cat([triples, triples.flip(0)])
     cells = onerel.targets(triples)
-    scored = pairs.Cells(*(getattr(cells, name) for name in pairs._FIELDS), torch.full((len(cells),), 0.5))
-    monkeypatch.setattr(pairs, "MOST_CELLS", 2)
+    scored = tables.Cells(*(getattr(cells, name) for name in tables._FIELDS), torch.full((len(cells),), 0.5))
+    monkeypatch.setattr(tables, "MOST_CELLS", 2)
 
     def everything() -> list[torch.Tensor]:
         found = [last_written(torch.tensor([3, 1, 3, 2, 1, 3])), surest(triples[:, 0], torch.ones(len(triples)), 2)]
-        for made in (onerel.targets(triples), grte.targets(triples), pairs.most_certain(scored)):
-            found += [getattr(made, name) for name in pairs._FIELDS]
+        for made in (onerel.targets(triples), grte.targets(triples), tables.most_certain(scored)):
+            found += [getattr(made, name) for name in tables._FIELDS]
         return found
 
     counts = torch.bincount(scored.sentence)
-    assert counts.max() > 2 and len(pairs.most_certain(scored)) == counts.clamp(max=2).sum()
+    assert counts.max() > 2 and len(tables.most_certain(scored)) == counts.clamp(max=2).sum()
     few = scored.select(torch.arange(len(scored)).flip(0)[:2])
-    assert pairs.most_certain(few) is few  # in their own order
+    assert tables.most_certain(few) is few  # in their own order
     expected = everything()
     adversarial_argsort(monkeypatch)
     for one, other in zip(everything(), expected, strict=True):
@@ -132,7 +132,7 @@ def test_tables_and_recurrences_are_computed_in_the_precision_of_their_inputs(au
     left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
     weight, bias = torch.randn(8, 2, 8, generator=draw), torch.randn(8, 2, generator=draw)
     gates = torch.randn(4, 2, 15, generator=draw), torch.randn(15, 3, generator=draw), torch.randn(3, 9, generator=draw)
-    mask, gold = torch.ones(2, 4).bool(), pairs.Cells(*torch.tensor([[0], [1], [2], [1], [3]]))
+    mask, gold = torch.ones(2, 4).bool(), tables.Cells(*torch.tensor([[0], [1], [2], [1], [3]]))
     numbers = gold_cells(gold, Shape(2, 4), 2)
 
     def everything(dtype):

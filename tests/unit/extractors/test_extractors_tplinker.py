@@ -23,7 +23,7 @@ from support.extractors import (
     worked_example,
 )
 from support.pairs import perfect
-from tripleaudit.extractors import pairs, tplinker
+from tripleaudit.extractors import tables, tplinker
 from tripleaudit.extractors.batches import GoldBatch, Shape, stack_triples
 from tripleaudit.extractors.tplinker import TPLinker, decode, targets
 
@@ -136,8 +136,8 @@ def test_decoding_follows_the_official_joins(seed):
 
 
 def test_fast_loss_equals_the_naive_one(tiny_encoder, monkeypatch):
-    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", 30)
-    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", 200)
+    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 200)
     model = build(TPLinker, tiny_encoder).double()
     model.step = 2500
     for chosen, overrides in (([1, 2], {}), ([2, 4], {"padded_cells": True, "max_length": 14})):
@@ -194,7 +194,7 @@ def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
 
 
 def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkeypatch):
-    monkeypatch.setattr(pairs, "MOST_CELLS", 50)
+    monkeypatch.setattr(tables, "MOST_CELLS", 50)
     model = build(TPLinker, tiny_encoder)
     batch = training_batch(model, toy_sentences())
     with torch.inference_mode():

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.extractors import NARROW, build, toy_sentences
-from tripleaudit.extractors import formulation, padded, prediction
+from tripleaudit.extractors import formulation, prediction, tables
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.maxima import features, table_maxima
 from tripleaudit.extractors.onerel import OneRel
@@ -38,11 +38,10 @@ def same(found, expected) -> None:
 def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, settings, cells, most):
     model = build(kind, tiny_encoder, **settings).double().eval()
     texts = [each.text for each in toy_sentences()]
-    for module in ("pairs", "padded"):
-        monkeypatch.setattr(f"tripleaudit.extractors.{module}.MOST_CELLS", most)
+    monkeypatch.setattr(tables, "MOST_CELLS", most)
     expected = model.extract(texts)
     monkeypatch.setenv(formulation.VARIABLE, "device")
-    monkeypatch.setattr(padded, "cells_at_once", lambda device: cells)
+    monkeypatch.setattr(tables, "cells_at_once", lambda device: cells)
     assert any(each.triples for each in expected) or most == 7
     same(model.extract(texts), expected)
 

@@ -12,11 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors import padded
 from tripleaudit.extractors.batches import joined
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pairs import Block, column_chunks, plan, spans_of
+from tripleaudit.extractors.tables import Block, Pairs, column_chunks, plan, spans_of
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:
@@ -38,7 +37,7 @@ def table_maxima(
     need = torch.is_grad_enabled() and any(each.requires_grad for each in (subject, object_, table.weight))
     with torch.autocast(subject.device.type, enabled=False):
         if on_device(subject):
-            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, padded.Pairs(valid), need)
+            rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, Pairs(valid), need)
         else:
             blocks = list(_squares(plan(spans_of(valid)), spans_of(pooled)))
             rows, columns = _TableMaxima.apply(subject, object_, weight, blocks, need)

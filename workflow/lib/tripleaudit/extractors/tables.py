@@ -1,23 +1,85 @@
 """A table of all pairs of tokens: its loss, and what it says.
 
 ``z_ij = V x_ij + c`` with ``x_ij = f(left_i, right_j)``: the classes of every pair (i, j) in every column (relation).
-Behind :class:`Table` stand two ways of computing the same numbers: :mod:`tripleaudit.extractors.pairs` on a CPU,
-sentence by sentence, and :mod:`tripleaudit.extractors.padded` on a GPU, whole batches in static shapes.
+Behind :class:`Table` stand two ways of computing the same numbers, those of the dense formulas. In both the loss
+computes its own gradient in the forward pass, where the logits are at hand: three matrix products for each chunk,
+nothing is computed twice and nothing is kept but sums.
+
+On a CPU the table is walked in blocks (rows of one sentence) and, inside a block, in chunks of columns, so that only
+one chunk of logits exists at a time. Logits lie class-major, ``[classes, columns, pairs]``: sums and maxima over the
+few classes then run over whole contiguous slabs.
+
+On a GPU it is that of a whole padded batch: every shape follows from those of the batch, nothing waits for a value, and
+the number of operators is that of one table whatever the batch holds. A table beyond
+:func:`formulation.cells_at_once` is cut into blocks of sentences, and where one sentence is too large, of columns.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors import padded, pairs
-from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.formulation import on_device
-from tripleaudit.extractors.pairs import Cells
+from tripleaudit.extractors.batches import Shape, joined, slices
+from tripleaudit.extractors.decoding import surest
+from tripleaudit.extractors.formulation import cells_at_once, on_device
+from tripleaudit.extractors.losses import last_written, raise_precision
+
+MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
+PAIRS_AT_ONCE = 2**12  # of a block, on a CPU
+LOGITS_AT_ONCE = 2**20  # of a chunk, on a CPU
+TILE = 8  # columns; of other widths matrix products on a GPU load number by number
+
+Features = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a table, [n] each: sentence, row, column of the pair, column of the table (relation), class.
+
+    ``scores``: probability of the class; only for decoded cells.
+    """
+
+    sentence: Tensor
+    row: Tensor
+    column: Tensor
+    relation: Tensor
+    classes: Tensor
+    scores: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def select(self, which: Tensor) -> "Cells":
+        """Keep the cells of a boolean mask or of an index list."""
+        scores = None if self.scores is None else self.scores[which]
+        return Cells(*(getattr(self, name)[which] for name in _FIELDS), scores)
+
+    def resolved(self, length: int, relations: int) -> "Cells":
+        """Of several classes written to one cell keep the one written last."""
+        flat = ((self.sentence * length + self.row) * length + self.column) * relations + self.relation
+        return self.select(last_written(flat))
+
+
+_FIELDS = ("sentence", "row", "column", "relation", "classes")
+
+
+def join_cells(parts: Sequence[Cells]) -> Cells:
+    """Concatenate cells in the given order."""
+    scores = None if parts[0].scores is None else torch.cat([part.scores for part in parts])
+    return Cells(*(torch.cat([getattr(part, name) for part in parts]) for name in _FIELDS), scores)
+
+
+def most_certain(cells: Cells) -> Cells:
+    """At most ``MOST_CELLS`` cells of each sentence."""
+    if not len(cells) or int(torch.bincount(cells.sentence).max()) <= MOST_CELLS:
+        return cells
+    return cells.select(surest(cells.sentence, cells.scores, MOST_CELLS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +99,16 @@ class Table:
     right: Tensor
     weight: Tensor
     bias: Tensor
-    features: Callable[[Tensor, Tensor], Tensor]
+    features: Features
     mask: Tensor
     upper: bool = False
 
     @functools.cached_property
     def walk(self) -> Any:
-        """How the pairs are gone through: :class:`padded.Pairs`, or a list of :class:`pairs.Block`."""
+        """How the pairs are gone through: :class:`Pairs`, or a list of :class:`Block`."""
         if on_device(self.left):
-            return padded.Pairs(self.mask.bool(), upper=self.upper)
-        return pairs.plan(pairs.spans_of(self.mask), upper=self.upper)
+            return Pairs(self.mask.bool(), upper=self.upper)
+        return plan(spans_of(self.mask), upper=self.upper)
 
     @property
     def learns(self) -> bool:
@@ -69,15 +131,24 @@ class Table:
         Returns:
             the scaled sum (scalar), and the unscaled sum of each column [G], detached.
         """
+        parts, columns = (self.left, self.right), self.weight.shape[1]
         with torch.autocast(self.left.device.type, enabled=False):
-            return (padded if on_device(self.left) else pairs).cell_loss(self, cells, scale)
+            if not on_device(self.left):
+                parts += self.weight, self.bias, self.features, self.walk
+                cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
+                return _BlockLoss.apply(*parts, cells, scale, self.learns)
+            if columns % TILE:
+                scale = F.pad(self.bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
+            parts += *whole_tiles(self.weight, self.bias), self.features, self.walk
+            loss, sums = _PaddedLoss.apply(*parts, cells, scale, self.learns)
+            return loss, sums[:columns]
 
     @torch.no_grad()
     def cells(self) -> Cells:
-        """Cells whose best class is not 0, in no particular order; of each sentence at most ``pairs.MOST_CELLS``, the
+        """Cells whose best class is not 0, in no particular order; of each sentence at most ``MOST_CELLS``, the
         most certain."""
         with torch.autocast(self.left.device.type, enabled=False):
-            return (padded if on_device(self.left) else pairs).find_cells(self)
+            return _padded_cells(self) if on_device(self.left) else _block_cells(self)
 
 
 def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False) -> Tensor:
@@ -88,6 +159,361 @@ def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False)
         Rows of zeros, which are no gold cells, may follow.
     """
     cells = cells.resolved(shape.length, columns)
-    numbers = padded.numbers(cells, shape.length, upper=upper)
+    numbers = numbers_of(cells, shape.length, upper=upper)
     rows = torch.stack([cells.sentence, cells.row, cells.column, cells.relation, cells.classes, numbers], dim=1)
     return shape.padded(np.asarray(rows))
+
+
+def number_of_pairs(length: int, upper: bool = False) -> int:
+    """Pairs of a sentence of L tokens."""
+    return length * (length + 1) // 2 if upper else length**2
+
+
+def numbers_of(cells: Cells, length: int, *, upper: bool = False) -> Tensor:
+    """Numbers [n] of the pairs of cells among those of a padded batch of L tokens, in the order of :class:`Pairs`."""
+    row, column = cells.row, cells.column
+    position = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
+    return cells.sentence * number_of_pairs(length, upper) + position
+
+
+# On a CPU, sentence by sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Pairs (i, j) of one sentence with i in [top, bottom) and j in [first, stop); ``upper`` keeps those with i <= j.
+
+    Pairs are numbered row by row.
+    """
+
+    sentence: int
+    top: int
+    bottom: int
+    first: int
+    stop: int
+    upper: bool
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        rows, width = self.bottom - self.top, self.stop - self.first
+        return rows * width - (rows * (rows - 1) // 2 if self.upper else 0)
+
+    def indices(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Row and column of every pair, [pairs] each."""
+        rows, width = self.bottom - self.top, self.stop - self.first
+        if self.upper:
+            row, column = torch.triu_indices(rows, width, device=device)
+        else:
+            row = torch.arange(rows, device=device).repeat_interleave(width)
+            column = torch.arange(width, device=device).repeat(rows)
+        return row + self.top, column + self.first
+
+    def join(self, features: Features, left: Tensor, right: Tensor) -> Tensor:
+        """Features [pairs, D] of ``left`` [rows, D] and ``right`` [width, D], the block's part of a sentence."""
+        if self.upper:
+            row, column = torch.triu_indices(len(left), len(right), device=left.device)
+            pick = torch.nn.functional.embedding  # an index_select whose backward is fast
+            return features(pick(row, left), pick(column, right))
+        return features(left[:, None], right[None]).flatten(0, 1)
+
+
+def spans_of(mask: Tensor) -> list[tuple[int, int]]:
+    """First position and the one after the last of each row of a [B, L] mask of one run each; (0, 0) if empty."""
+    mask = mask.long()
+    count = mask.sum(dim=1)
+    start = torch.where(count > 0, mask.argmax(dim=1), 0)
+    return [tuple(each) for each in torch.stack([start, start + count], dim=1).tolist()]
+
+
+def plan(spans: Iterable[tuple[int, int]], *, upper: bool = False) -> list[Block]:
+    """Cut the pairs of sentences, of which (start, stop) take part, into blocks."""
+    blocks = []
+    for sentence, (start, stop) in enumerate(spans):
+        step = max(1, PAIRS_AT_ONCE // max(1, stop - start))
+        blocks += [
+            Block(sentence, top, min(stop, top + step), top if upper else start, stop, upper)
+            for top in range(start, stop, step)
+        ]
+    return blocks
+
+
+def column_chunks(block: Block, classes: int, columns: int) -> Iterator[slice]:
+    """Cut the columns of a block's table into chunks."""
+    return slices(columns, LOGITS_AT_ONCE // (classes * block.pairs))
+
+
+def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Logits [C, g, pairs] of features ``x`` [pairs, D] under ``weight`` [C, g, D] and ``bias`` [C, g]."""
+    z = torch.addmm(bias.reshape(-1, 1), weight.reshape(-1, weight.shape[-1]), x.T)
+    return raise_precision(z).view(*bias.shape, len(x))
+
+
+class _BlockLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
+        classes, columns, _ = weight.shape
+        device, dtype = left.device, left.dtype
+        # logits relative to class 0, whose own are 0: one class less to compute
+        weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
+        exact = raise_precision(left[:0]).dtype
+        losses = torch.zeros(columns, dtype=exact, device=device)
+        factors = torch.ones_like(losses) if scale is None else scale.to(exact)
+        if need:
+            d_left, d_right = torch.zeros_like(left, dtype=exact), torch.zeros_like(right, dtype=exact)
+            d_weight, d_bias = torch.zeros_like(weight, dtype=exact), torch.zeros_like(bias, dtype=exact)
+        for block in blocks:
+            rows = (block.sentence, slice(block.top, block.bottom))
+            cols = (block.sentence, slice(block.first, block.stop))
+            with torch.set_grad_enabled(need):
+                a, b = left[rows].detach().requires_grad_(need), right[cols].detach().requires_grad_(need)
+                graph = block.join(features, a, b)
+            x = graph.detach()
+            dx, gold = None, _in_block(cells, block)
+            for chunk in column_chunks(block, classes - 1, columns):
+                w = weight_[:, chunk].reshape(-1, weight.shape[-1])
+                z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
+                pair, column, class_ = gold[(gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)].unbind(1)
+                at = class_ - 1, column - chunk.start, pair
+                losses.index_add_(0, column, -z[at])
+                total = _softmax(z)  # from here on the gradient: softmax minus labels
+                losses[chunk] += total.sum(dim=-1)
+                if not need:
+                    continue
+                z[at] -= 1
+                if scale is not None:
+                    z *= factors[chunk, None]
+                flat = z.view(-1, len(x))
+                d_bias[1:, chunk] += flat.sum(dim=-1).view(classes - 1, -1)
+                flat = flat.to(dtype)
+                d_weight[1:, chunk] += (flat @ x).view(classes - 1, -1, x.shape[1])
+                dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
+            if need:
+                da, db = torch.autograd.grad(graph, (a, b), dx)
+                d_left[rows] += da
+                d_right[cols] += db
+        if need:
+            d_weight[0], d_bias[0] = -d_weight[1:].sum(dim=0), -d_bias[1:].sum(dim=0)
+            ctx.save_for_backward(
+                d_left.to(left.dtype), d_right.to(right.dtype), d_weight.to(weight.dtype), d_bias.to(bias.dtype)
+            )
+        ctx.mark_non_differentiable(losses)
+        return (losses * factors).sum(), losses
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad, _):
+        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), None, None, None, None, None)
+
+
+def _softmax(z: Tensor) -> Tensor:
+    """Turn logits [C - 1, …] relative to a class with logit 0 into probabilities, in place; returns [...] logsumexp."""
+    top = z.amax(dim=0).clamp_(min=0)
+    z.sub_(top).exp_()
+    total = torch.exp(-top).add_(z.sum(dim=0))
+    z.div_(total)
+    return total.log_().add_(top)
+
+
+def _in_block(cells: Tensor, block: Block) -> Tensor:
+    """Those of cells [n, 6] that lie in a block: number of the pair there, column of the table and class, [m, 3]."""
+    sentence, row, column, relation, class_, _ = cells.unbind(1)
+    here = (sentence == block.sentence) & (row >= block.top) & (row < block.bottom)
+    row, column = row - block.top, column - block.first
+    pair = row * (block.stop - block.first) + column - block.upper * (row * (row + 1) // 2)
+    return torch.stack([pair, relation, class_], dim=1)[here]
+
+
+def _block_cells(table: Table) -> Cells:
+    left, right = table.left, table.right
+    weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
+    found: dict[int, list[Cells]] = {}
+    for block in table.walk:
+        s = block.sentence
+        x = block.join(table.features, left[s, block.top : block.bottom], right[s, block.first : block.stop])
+        row, column = block.indices(left.device)
+        for chunk in column_chunks(block, *bias.shape):
+            z = chunk_logits(x, weight[:, chunk], bias[:, chunk])
+            relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
+            scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
+            part = Cells(torch.full_like(pair, s), row[pair], column[pair], relation + chunk.start, class_, scores)
+            found.setdefault(s, []).append(most_certain(part))
+    none = torch.zeros(0, dtype=torch.long, device=left.device)
+    parts = [most_certain(join_cells(each)) for each in found.values()]
+    return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=left.device))
+
+
+# On a GPU, the whole batch
+
+
+class Pairs:
+    """The pairs of a padded batch: all, or those with row <= column.
+
+    Args:
+        mask: [B, L] bool, the tokens that take part.
+        upper: keep the upper triangle alone.
+    """
+
+    def __init__(self, mask: Tensor, *, upper: bool = False):
+        self.mask, self.upper = mask, upper
+        self.batch, self.length = mask.shape
+        self.count = number_of_pairs(self.length, upper)  # P, of a sentence
+        if upper:
+            self.row, self.column = torch.triu_indices(self.length, self.length, device=mask.device)
+
+    def valid(self, sentences: slice, dtype: torch.dtype) -> Tensor:
+        """[s * P], 1 for pairs of tokens that take part, 0 for others."""
+        mask = self.mask[sentences]
+        both = mask[:, self.row] & mask[:, self.column] if self.upper else mask[:, :, None] & mask[:, None]
+        return both.flatten().to(dtype)
+
+    @property
+    def pairs(self) -> Tensor:
+        """Number of valid pairs in the batch, a scalar of at least 1."""
+        tokens = self.mask.sum(dim=1)
+        each = tokens * (tokens + 1) // 2 if self.upper else tokens**2
+        return each.sum().clamp(min=1)
+
+    def join(self, features: Features, left: Tensor, right: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Features [s * P, D] of all pairs of left and right [s, L, D], and what they were computed from, [s, …, D]."""
+        if self.upper:
+            parts = left[:, self.row].detach(), right[:, self.column].detach()
+        else:
+            parts = left[:, :, None].detach(), right[:, None].detach()
+        for part in parts:
+            part.requires_grad_(torch.is_grad_enabled())
+        return features(*parts).flatten(0, -2), parts
+
+    def gather(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """Sum gradients of what :meth:`join` computed from into those of left and right, [s, L, D] each.
+
+        Sums of a zero-filled square have a fixed order, those of a scatter have not.
+        """
+        if not self.upper:
+            return left[:, :, 0], right[:, 0]
+        position = self.row * self.length + self.column
+        squares = (
+            part.new_zeros(len(part), self.length**2, part.shape[-1]).index_copy_(1, position, part)
+            for part in (left, right)
+        )
+        left, right = (square.unflatten(1, (self.length, self.length)) for square in squares)
+        return left.sum(dim=2), right.sum(dim=1)
+
+    def blocks(self, classes: int, columns: int) -> tuple[list[slice], list[slice]]:
+        """Blocks of sentences and blocks of columns, so that no block has more logits than fit."""
+        most = max(1, cells_at_once(self.mask.device) // (self.count * classes))
+        chunks = list(slices(columns, most))
+        return list(slices(self.batch, most // chunks[0].stop)), chunks
+
+
+def whole_tiles(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
+    """Add columns of zeros, whose classes are equally likely, up to whole tiles of matrix units."""
+    extra = -weight.shape[1] % TILE
+    return (F.pad(weight, (0, 0, 0, extra)), F.pad(bias, (0, extra))) if extra else (weight, bias)
+
+
+class _PaddedLoss(torch.autograd.Function):
+    """Computes its gradient in the forward pass, where the logits are at hand, and keeps no table."""
+
+    @staticmethod
+    def forward(ctx, left, right, weight, bias, features, pairs, cells, scale, need):
+        classes, columns, _ = weight.shape
+        dtype, exact = left.dtype, raise_precision(left[:0]).dtype
+        weight_, bias_ = weight.to(dtype), bias.to(dtype)
+        factors = bias.new_ones(columns, dtype=exact) if scale is None else scale.to(exact)
+        sentences, chunks = pairs.blocks(classes, columns)
+        sums, positive, grads = [[] for _ in chunks], [], []
+        d_weight, d_bias = (torch.zeros_like(each, dtype=exact) for each in (weight, bias))
+        for block in sentences:
+            with torch.set_grad_enabled(need):
+                graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
+            mask = pairs.valid(block, exact)
+            x = graph.detach()
+            seen, dx = x * mask.to(dtype)[:, None], None
+            for number, chunk in enumerate(chunks):
+                w = weight_[:, chunk].flatten(0, 1)  # [C * g, D]
+                z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
+                logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
+                sums[number].append(-(mask @ logs[:, 0]))
+                none, gold, column, weigh = _in_chunk(cells, exact, block, chunk, pairs.count, logs.shape)
+                flat = logs.view(-1)
+                more = (flat[none] - flat[gold]) * weigh
+                positive.append((more, column))
+                if not need:
+                    continue
+                grad = logs.exp_()  # softmax minus labels
+                grad[:, 0] -= 1
+                flat.index_add_(0, torch.cat([none, gold]), torch.cat([weigh, -weigh]))
+                d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
+                grad = grad.view(len(x), -1).to(dtype)
+                d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
+                by_column = w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
+                dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
+            if need:
+                dx = dx * mask.to(dtype)[:, None]
+                grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
+        total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
+        more, column = (joined(each) for each in zip(*positive, strict=True))
+        loss = total @ factors + more @ factors[column]
+        if need:
+            d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
+            if scale is not None:
+                d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
+            ctx.save_for_backward(d_left, d_right, d_weight.to(weight.dtype), d_bias.to(bias.dtype))
+        losses = total.index_add(0, column, more)
+        ctx.mark_non_differentiable(losses)
+        return loss, losses
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad, _):
+        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), *[None] * 5)
+
+
+def _in_chunk(
+    cells: Tensor, dtype: torch.dtype, block: slice, chunk: slice, count: int, shape: Sequence[int]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Positions of the gold cells in one block's logits [N, C, g]: of class 0, of their class, column; and weights.
+
+    Cells of other blocks, and padding, are the class 0 of some cell, with weight 0.
+    """
+    *_, column, class_, pair = cells.unbind(1)
+    pair, at = pair - block.start * count, column - chunk.start
+    here = (pair >= 0) & (pair < shape[0]) & (at >= 0) & (at < shape[2])
+    class_ = class_ * here
+    pair, at = pair.clamp(0, shape[0] - 1), at.clamp(0, shape[2] - 1)
+    none = pair * (shape[1] * shape[2]) + at
+    return none, none + class_ * shape[2], column, (class_ > 0).to(dtype)
+
+
+def _padded_cells(table: Table) -> Cells:
+    """On the host; waits for the device twice a block, whatever it holds."""
+    left, right, features, pairs = table.left, table.right, table.features, table.walk
+    weight, bias = whole_tiles(table.weight.to(left.dtype), table.bias.to(left.dtype))
+    classes, columns, _ = weight.shape
+    sentences, chunks = pairs.blocks(classes, columns)
+    found = []
+    for block in sentences:
+        x, _ = pairs.join(features, left[block], right[block])
+        mask = pairs.valid(block, torch.bool)
+        for chunk in chunks:
+            z = torch.addmm(bias[:, chunk].flatten(), x, weight[:, chunk].flatten(0, 1).T)
+            z = z.view(len(x), classes, -1)  # [N, C, g]
+            positive = (z[:, 1:].amax(dim=1) > z[:, 0]) & mask[:, None]
+            by_sentence = positive.view(-1, pairs.count * z.shape[2])
+            if int(by_sentence.sum(dim=1).max()) > MOST_CELLS:
+                scores = raise_precision(z).softmax(dim=1).amax(dim=1).masked_fill(~positive, 0)
+                best = scores.view(by_sentence.shape).topk(MOST_CELLS)
+                positive = torch.zeros_like(by_sentence).scatter_(1, best.indices, best.values > 0)
+            pair, column = torch.nonzero(positive.view(len(x), -1), as_tuple=True)
+            scores, class_ = raise_precision(z[pair, :, column]).softmax(dim=1).max(dim=1)
+            position = pair + block.start * pairs.count
+            found.append((torch.stack([position, column + chunk.start, class_]), scores))
+    numbers, scores = (joined(each, dim=-1).cpu() for each in zip(*found, strict=True))
+    position, column, class_ = numbers
+    sentence, position = position // pairs.count, position % pairs.count
+    if pairs.upper:
+        row, at = torch.triu_indices(pairs.length, pairs.length)[:, position]
+    else:
+        row, at = position // pairs.length, position % pairs.length
+    return most_certain(Cells(sentence, row, at, column, class_, scores))

@@ -5,10 +5,9 @@ import torch
 import torch.nn.functional as F
 
 from support.pairs import dense_classes
-from tripleaudit.extractors import formulation, padded, pairs
+from tripleaudit.extractors import formulation, tables
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.pairs import Block, Cells, join_cells, plan, spans_of
-from tripleaudit.extractors.tables import Table, gold_cells
+from tripleaudit.extractors.tables import Block, Cells, Table, gold_cells, join_cells, plan, spans_of
 
 SPANS = [(1, 6), (2, 3), (0, 0), (3, 8)]  # of sentences that begin behind specials; one has a single token, one none
 LENGTH, WIDTH, CLASSES, COLUMNS = 8, 3, 4, 5  # more tokens than features
@@ -40,7 +39,7 @@ def test_the_span_of_a_mask_by_hand():
 @pytest.mark.parametrize("upper", [False, True])
 @pytest.mark.parametrize("at_once", [1, 7, 4096])
 def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
-    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once)
     made = plan(SPANS, upper=upper)
     found = [
         (block.sentence, *pair)
@@ -64,9 +63,9 @@ def test_every_pair_is_in_one_block_with_a_number(monkeypatch, upper, at_once):
 )
 def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_once, upper, scaled):
     """Loss, gradients and cells; gold cells at its first and last pair, too, and rows of zeros, which are no cells."""
-    monkeypatch.setattr(pairs, "PAIRS_AT_ONCE", at_once[0])
-    monkeypatch.setattr(pairs, "LOGITS_AT_ONCE", at_once[1])
-    monkeypatch.setattr(padded, "cells_at_once", lambda _: at_once[0])
+    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", at_once[0])
+    monkeypatch.setattr(tables, "LOGITS_AT_ONCE", at_once[1])
+    monkeypatch.setattr(tables, "cells_at_once", lambda _: at_once[0])
     monkeypatch.setenv(formulation.VARIABLE, "device" * device)
     inputs = table()
     cells = some_cells(spans, upper)
