@@ -1,4 +1,4 @@
-"""What an extractor declares is one section, which the plan checks without torch, and what its configuration has."""
+"""What an extractor declares is one section, which the plan checks without torch, and what its class says."""
 
 import subprocess
 import sys
@@ -6,11 +6,13 @@ import sys
 import pytest
 
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.catalogue import CLASSIFIERS, DROP_ZERO, EXTRACTORS, PFN_STAR, UNIREL
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.extractors.registry import extractor_class, extractor_names, settings_class
+from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve, settings_class
 from tripleaudit.training.settings import TrainingSettings
 
 EVERY = [*extractor_names()[:10], "zcc"]
+SPECS = [*EXTRACTORS, UNIREL, PFN_STAR, *DROP_ZERO, *CLASSIFIERS]
 OWN = """
 from typing import Literal
 from tripleaudit.extractors.casrel import CasRel
@@ -94,3 +96,20 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
 def test_nothing_heavy_is_imported():
     code = "import sys, tripleaudit.extractors.registry as r; r.settings_class('pfn'); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_the_catalogue_says_what_the_class_says(spec) -> None:
+    kind, implied = resolve(spec.name)
+    assert (kind.name, kind.takes_schema) == (spec.base or spec.name, spec.takes_schema)
+    assert implied == spec.fields and implied.keys() <= kind.config_class().to_dict().keys()
+
+
+def test_names_stand_for_one_extractor_each() -> None:
+    assert len({spec.name for spec in SPECS}) == len({spec.label for spec in SPECS}) == len(SPECS)
+    assert [spec.label for spec in (PFN_STAR, *DROP_ZERO)] == [
+        "PFN*",
+        "TDEER, trained NZ only",
+        "CasRel, trained NZ only",
+    ]
+    assert [spec.reported for spec in CLASSIFIERS] == ["ZCC-binary", "ZCC-MCML"]

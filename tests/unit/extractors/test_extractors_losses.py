@@ -1,4 +1,4 @@
-"""Sparse-label losses equal the dense ones, in value and gradient."""
+"""Sparse-label losses equal the dense ones, in value and gradient; what decoders share, by hand."""
 
 import pytest
 import torch
@@ -7,11 +7,10 @@ import torch.nn.functional as F
 from support.extractors import random_batch
 from tripleaudit.extractors import grte, maxima, onerel, tables
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.decoding import nearest_tail, pairs_within, surest
+from tripleaudit.extractors.decoding import first_rows, nearest_tail, pairs_within, ranks, spans_from_tags, surest
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, flat_cells, last_written, mean_bce, read_gold, write_gold
-from tripleaudit.extractors.pointers import WholeLSTM
-from tripleaudit.extractors.recurrence import partition_filter
+from tripleaudit.extractors.recurrence import WholeLSTM, partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 
 
@@ -76,6 +75,20 @@ def test_half_precision_is_summed_in_float32():
 def test_last_written():
     assert last_written(torch.tensor([3, 1, 3, 2, 1, 3])).tolist() == [False, False, False, True, True, True]
     assert last_written(torch.zeros(0, dtype=torch.long)).tolist() == []
+
+
+def test_rows_are_counted_within_their_group():
+    groups = torch.tensor([0, 0, 2, 2, 2, 5])
+    assert ranks(groups).tolist() == [0, 1, 0, 1, 2, 0]
+    assert first_rows(groups, 2).tolist() == [True, True, True, True, False, True]
+
+
+def test_spans_end_at_the_nearest_tail_and_the_first_ones_of_a_row_are_taken():
+    heads = torch.tensor([[1, 1, 0, 1, 1], [0, 1, 0, 0, 1]]).bool()
+    tails = torch.tensor([[0, 1, 0, 1, 0], [0, 0, 1, 0, 1]]).bool()
+    rows = torch.stack(spans_from_tags(heads, tails), dim=1).tolist()
+    assert rows == [[0, 0, 1], [0, 1, 1], [0, 3, 3], [1, 1, 2], [1, 4, 4]]  # the last head of row 0 has no tail
+    assert torch.stack(spans_from_tags(heads, tails, 2), dim=1).tolist() == [*rows[:2], *rows[3:]]
 
 
 def test_nearest_tail():

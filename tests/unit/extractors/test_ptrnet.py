@@ -31,7 +31,6 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.formulation import VARIABLE
-from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
     NONE,
@@ -42,7 +41,7 @@ from tripleaudit.extractors.ptrnet import (
     same_text,
     token_rows,
 )
-from tripleaudit.extractors.recurrence import partition_filter, two_way
+from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM, partition_filter, two_way
 from tripleaudit.randomness import generator
 
 UNK = 100

@@ -4,7 +4,7 @@ The encoder is a pre-trained one; the first piece of each whitespace word stands
 whole words: a span that begins or ends inside a word is trained and predicted as the words that cover it.
 
 Shortcuts, none of which changes the mathematics: what the two-way LSTMs over words read from them is computed once for
-all steps (:mod:`tripleaudit.extractors.pointers`); and on a CPU a sentence leaves the batch after its last step.
+all steps (:mod:`tripleaudit.extractors.recurrence`); and on a CPU a sentence leaves the batch after its last step.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.pointers import SplitLSTM, WholeLSTM, prepare
+from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM, prepare
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
