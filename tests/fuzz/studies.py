@@ -21,7 +21,7 @@ STUDY = {
     "study": "own",
     "corpora": {"own": {"files": {"train": "train.jsonl", "valid": "valid.jsonl", "test": "test.jsonl"}}},
     "encoder": {"model": "minilm", "layers": 2},
-    "protocols": {"rearranged": {"max_count": 2}, "augmented": {"mlm_steps": 3}},
+    "protocols": {"rearranged": {"test_size": 2}, "augmented": {"mlm_steps": 3}},
     "extractors": {"casrel": {"epochs": 2, "batch_size": 4}, "prgc": {}},
     "seeds": [1, 2],
     "scoring": {"bootstrap": 10},

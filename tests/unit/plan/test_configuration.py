@@ -38,8 +38,6 @@ protocols: {sift-1: {rule: sample}}
 -> protocols/sift-1: the rule 'sample' needs the key 'percent'
 protocols: {sift-1: {rule: sample, percent: 5, max_count: 2}}
 -> protocols/sift-1: the key 'max_count' belongs to the rule 'frequency', not 'sample'
-protocols: {rearranged: {rule: every-triple, max_count: 2}}
--> protocols/rearranged: the key 'max_count' belongs to the rule 'key-triple', not 'every-triple'
 protocols: {rearranged: {source: published, rule: every-triple}}
 -> protocols/rearranged/rule: has no meaning with source: published
 {corpora: {conll04: null}, protocols: {augmented: {source: published}}}

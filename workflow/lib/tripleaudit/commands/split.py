@@ -26,11 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="sifted: which test triples to hide from training (frequency or sample); rearranged: which sentences to "
         "move (default: key-triple)",
     )
-    both.add_argument(
-        "--max-count",
-        type=NUMBER,
-        metavar="N",
-        help="frequency: hide triples in at most N training sentences; key-triple: move keys in at most N (default: 3)",
+    sifted.add_argument(
+        "--max-count", type=NUMBER, metavar="N", help="frequency: hide triples in at most N training sentences"
     )
     sifted.add_argument("--percent", type=Real(0, 100), metavar="K", help="sample: K %% of the different test triples")
     rearranged = parser.add_argument_group("rearranged")
@@ -55,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 _BELONGS = {
-    "rearranged": ("valid_size", "test_size", "rule", "max_count"),
+    "rearranged": ("valid_size", "test_size", "rule"),
     "sifted": ("rule", "max_count", "percent"),
     "augmented": ("k", "beams", "roles", "fallback", "mlm_steps", "masked_lm", "vectors", "encoder"),
     "cardinality": ("zero_sizes", "raw"),

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.fields import Batch, Count, Number, OrEmpty, Section, Seed, model_from
-from tripleaudit.protocols import rearranged
 
 SIFT = r"^sift-[A-Za-z0-9]+$"
 
@@ -33,15 +32,6 @@ class Original(Section):
     """false makes the sets and their statistics, and trains nothing on them."""
 
 
-def _refuse_keys_of_another(rule: str, section: Section, keys: Mapping[str, Iterable[str]]) -> None:
-    """Refuse what is said for another rule than the chosen one; ``keys`` are those of each rule."""
-    for other in set(keys) - {rule}:
-        for key in keys[other]:
-            if getattr(section, key) is not None:
-                found = {"key": key, "other": other, "rule": rule}
-                raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found)
-
-
 class Rearranged(Section):
     """Sentences of rare triples go to the test side (rte-generalization 3.1, docs/methods.md)."""
 
@@ -49,8 +39,6 @@ class Rearranged(Section):
     """made here by rule, or the published sets, which the registry knows for WebNLG."""
     rule: Literal["key-triple", "every-triple"] | None = None
     """key-triple as the published files were made (as if not given), every-triple as the paper's text reads."""
-    max_count: Number | None = None
-    """key-triple: move groups whose key is in at most n sentences; 3, or what fills the sets, if not given."""
     valid_size: Count | None = None
     """Validation sentences with triples; as many as now if not given."""
     test_size: Number | None = None
@@ -59,11 +47,6 @@ class Rearranged(Section):
     """Of all draws."""
     train: bool = True
     """false makes the sets and their statistics, and trains nothing on them."""
-
-    @model_validator(mode="after")
-    def _has_keys_of_its_rule_alone(self) -> "Rearranged":
-        _refuse_keys_of_another(self.rule or rearranged.RULES[0], self, rearranged.OPTIONS)
-        return self
 
 
 class Augmented(Section):
@@ -106,13 +89,15 @@ class Sifted(Section):
     """Sentences on which the best epoch is chosen; the paper used test."""
 
     @model_validator(mode="after")
-    def _has_the_number_of_its_rule(self) -> "Sifted":
-        needed = "max_count" if self.rule == "frequency" else "percent"
-        if getattr(self, needed) is None:
-            raise PydanticCustomError(
-                "needed", "the rule '{rule}' needs the key '{needed}'", {"rule": self.rule, "needed": needed}
-            )
-        _refuse_keys_of_another(self.rule, self, {"frequency": ("max_count",), "sample": ("percent",)})
+    def _has_the_number_of_its_rule_alone(self) -> "Sifted":
+        keys = {"frequency": "max_count", "sample": "percent"}
+        other = next(rule for rule in keys if rule != self.rule)
+        if getattr(self, keys[self.rule]) is None:
+            found = {"rule": self.rule, "needed": keys[self.rule]}
+            raise PydanticCustomError("needed", "the rule '{rule}' needs the key '{needed}'", found)
+        if getattr(self, keys[other]) is not None:
+            found = {"key": keys[other], "other": other, "rule": self.rule}
+            raise PydanticCustomError("other", "the key '{key}' belongs to the rule '{other}', not '{rule}'", found)
         return self
 
 

@@ -12,14 +12,11 @@ from typing import Any, Final
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
-from tripleaudit.protocols.strata import counts
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 RULES: Final = ("key-triple", "every-triple")
 PUBLISHED_MAX_COUNT: Final = 3
 """In the published WebNLG files every moved sentence has a triple that occurs in at most this many sentences."""
-
-OPTIONS: Final = {"key-triple": ("max_count",), "every-triple": ()}
 
 
 def rearrange(
@@ -28,7 +25,6 @@ def rearrange(
     valid_size: int | None = None,
     test_size: int | None = None,
     rule: str = "key-triple",
-    max_count: int | None = None,
     seed: int = 0,
 ) -> tuple[Splits, dict[str, Any]]:
     """Divide a corpus again, so that validation and test hold its rare triples.
@@ -42,11 +38,11 @@ def rearrange(
         test_size: test sentences with triples; default: as many as now.
         rule: ``"key-triple"`` as the published files were made: each sentence gets one of its triples, drawn at
             random, as its key; the sentences of one key form a group; whole groups whose key is rare are moved in
-            random order, the last one cut to size. ``"every-triple"`` as the paper's text reads: triples one by one,
+            random order, the last one cut to size. A key is rare if at most 3 sentences of the corpus hold it as in
+            the published files, or, where these do not fill the sets, the smallest number that does. ``"every-triple"``
+            as the paper's text reads: triples one by one,
             the rarest in the whole corpus first (of equally rare ones that with the sentence that holds the most
             triples, then corpus order), and with each every sentence that holds it.
-        max_count: for key-triple: a key is rare if at most this many sentences of the corpus hold it; default: 3 as in
-            the published files, or, where these do not fill the sets, the smallest number that does.
 
     Returns:
         The new splits and a report: ``rule``; ``hidden_triples`` (distinct, absent from training);
@@ -55,18 +51,15 @@ def rearrange(
         the most frequent triple that was taken).
 
     Raises:
-        UserError: an unknown choice, an option of the other rule, or sizes that the corpus cannot fill.
+        UserError: an unknown rule, or sizes that the corpus cannot fill.
     """
     if rule not in RULES:
         raise UserError(f"rearranged: rule is {rule!r}, expected one of {', '.join(RULES)}")
-    if max_count is not None and rule != "key-triple":
-        raise UserError(f"rearranged: max_count belongs to rule key-triple, not {rule}")
     splits = splits.with_unique_ids()
     corpus = [sentence for _, sentences in splits for sentence in sentences if sentence.triples]
-    now = counts(splits.valid), counts(splits.test)
     valid_size, test_size = (
-        each["sentences"] - each["zero_triple_sentences"] if size is None else size
-        for each, size in zip(now, (valid_size, test_size), strict=True)
+        sum(bool(each.triples) for each in sentences) if size is None else size
+        for sentences, size in ((splits.valid, valid_size), (splits.test, test_size))
     )
     room = valid_size + test_size
     if test_size < 1 or room >= len(corpus):
@@ -76,11 +69,7 @@ def rearrange(
         )
     triples = [distinct_triples(sentence) for sentence in corpus]
     draw = random.Random(seed)
-    if rule == "key-triple":
-        moved, details = _key_groups(triples, room, max_count, draw)
-    else:
-        moved, largest = _rarest_first(triples, room)
-        details = {"largest_count": largest}
+    moved, details = _key_groups(triples, room, draw) if rule == "key-triple" else _rarest_first(triples, room)
     gone = set(moved)
     seen = {triple for number, row in enumerate(triples) if number not in gone for triple in row}
     bare = {number for number in moved if seen.issuperset(triples[number])}
@@ -105,26 +94,15 @@ def rearrange(
 
 
 def _key_groups(
-    triples: Sequence[Sequence[Strings]], room: int, max_count: int | None, draw: random.Random
+    triples: Sequence[Sequence[Strings]], room: int, draw: random.Random
 ) -> tuple[list[int], dict[str, Any]]:
-    """Return the numbers of ``room`` sentences, whole groups of one key but the last, and what was decided."""
+    """Return the numbers of ``room`` sentences, whole groups of one key but the last, and how rare their keys are."""
     held = Counter(triple for row in triples for triple in row)
     groups: dict[Strings, list[int]] = defaultdict(list)
     for number, row in enumerate(triples):
         groups[draw.choice(row)].append(number)
-    sizes = Counter[int]()  # sentences by the count of their key
-    for key, members in groups.items():
-        sizes[held[key]] += len(members)
-    if max_count is None:
-        max_count = PUBLISHED_MAX_COUNT
-        while sum(size for count, size in sizes.items() if count <= max_count) < room:
-            max_count = min(count for count in sizes if count > max_count)
-    found = sum(size for count, size in sizes.items() if count <= max_count)
-    if max_count < 1 or found < room:
-        raise UserError(
-            f"rearranged: max_count is {max_count}, and {found} sentences have a key triple that occurs in so few "
-            f"sentences; expected {room} for validation and test"
-        )
+    rarity = sorted(held[key] for key, members in groups.items() for _ in members)  # of each sentence's key
+    max_count = max(PUBLISHED_MAX_COUNT, rarity[room - 1])
     keys = [key for key in groups if held[key] <= max_count]
     draw.shuffle(keys)
     chosen = [(number, held[key]) for key in keys for number in groups[key]][:room]
@@ -135,7 +113,7 @@ def _key_groups(
     }
 
 
-def _rarest_first(triples: Sequence[Sequence[Strings]], room: int) -> tuple[list[int], int]:
+def _rarest_first(triples: Sequence[Sequence[Strings]], room: int) -> tuple[list[int], dict[str, Any]]:
     """Return the numbers of ``room`` sentences in the order in which they were moved, and the largest count taken."""
     holders: dict[Strings, list[int]] = defaultdict(list)  # insertion order is corpus order
     for number, row in enumerate(triples):
@@ -152,7 +130,7 @@ def _rarest_first(triples: Sequence[Sequence[Strings]], room: int) -> tuple[list
             if left and (cut or len(moved) + len(left) <= room):
                 largest = max(largest, len(holders[triple]))
                 moved |= dict.fromkeys(left[: room - len(moved)])
-    return [*moved], largest
+    return [*moved], {"largest_count": largest}
 
 
 REARRANGED = ProtocolSpec(name="rearranged", label="Rearr.", order=1, build=rearrange, published=True)
