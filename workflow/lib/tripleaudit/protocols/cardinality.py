@@ -4,7 +4,7 @@ NZ (no zero) keeps sentences with at least one triple; WZ (with zero) adds sente
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,23 +36,16 @@ def parse_zero_sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def apply_setting(sentences: Iterable[Sentence], setting: str) -> list[Sentence]:
-    """Return the sentences of one setting: ``"nz"`` drops zero-triple sentences, ``"wz"`` keeps them.
+def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
+    """Write a prepared split in one setting: ``"nz"`` drops sentences with zero triples, ``"wz"`` keeps them.
 
     Raises:
         UserError: an unknown setting.
     """
-    if setting == "nz":
-        return [sentence for sentence in sentences if sentence.triples]
-    if setting != "wz":
+    if setting not in SETTINGS:
         raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
-    return list(sentences)
-
-
-def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
-    """Write the sentences of one setting of a prepared split."""
     given = load_sentences(sentences)
-    kept = apply_setting(given, setting)
+    kept = [sentence for sentence in given if sentence.triples or setting == "wz"]
     save_sentences(out, kept)
     log.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)
 
@@ -76,7 +69,7 @@ def add_zero_sentences(
     if raw is None or zero_sizes is None:
         raise UserError("cardinality: expected the raw corpus and zero_sizes (nyt24, nyt29 or N,N,N)")
     sizes = parse_zero_sizes(zero_sizes)
-    positive = {name: apply_setting(sentences, "nz") for name, sentences in splits}
+    positive = {name: [row for row in sentences if row.triples] for name, sentences in splits}
     texts = (sentence.text for sentences in positive.values() for sentence in sentences)
     zero = find_zero(texts, raw)
     if len(zero) < sum(sizes):

@@ -10,7 +10,8 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
@@ -78,31 +79,27 @@ class Copies:
         return [copy for copy in found if copy]
 
     def _copy(self, position: int, text: str, before: int) -> Copy | None:
-        if (other := self.by_text.get(text, before)) < before:
-            return Copy(position, other, "equal", 1.0)
         sequence = words(text)
-        if (other := self.by_words.get(tuple(sequence), before)) < before:
-            return Copy(position, other, "normalised", 1.0)
+        known: Mapping[Any, int]
+        for known, key, kind in ((self.by_text, text, "equal"), (self.by_words, tuple(sequence), "normalised")):
+            if (other := known.get(key, before)) < before:
+                return Copy(position, other, kind, 1.0)
         mine = frozenset(sequence)
-        best, compared = None, 0
+        compared = list(islice(self._candidates(mine, before), MOST))
+        self.uncertain += len(compared) == MOST
+        similar = ((len(mine & self.sets[other]) / len(mine | self.sets[other]), -other) for other in compared)
+        similarity, other = max(similar, default=(0.0, 0))  # the first of equally similar ones
+        return Copy(position, -other, "near", similarity) if similarity >= self.threshold else None
+
+    def _candidates(self, mine: frozenset[str], before: int) -> Iterator[int]:
+        """Yield the sentences before a position that share a rare word and have about as many words."""
         seen: set[int] = set()
         for word in self._prefix(mine):
-            for other in self.by_word.get(word, ()):
-                if other >= before or compared == MOST:
-                    break
-                theirs = self.sets[other]
-                if other in seen or min(len(mine), len(theirs)) < self.threshold * max(len(mine), len(theirs)):
-                    continue
-                seen.add(other)
-                compared += 1
-                shared = len(mine & theirs)
-                similarity = shared / (len(mine) + len(theirs) - shared)
-                if similarity >= self.threshold and (
-                    best is None or (similarity, -other) > (best.similarity, -best.other)
-                ):
-                    best = Copy(position, other, "near", similarity)
-        self.uncertain += compared == MOST
-        return best
+            for other in takewhile(lambda other: other < before, self.by_word.get(word, ())):
+                few, many = sorted((len(mine), len(self.sets[other])))
+                if other not in seen and few >= self.threshold * many:
+                    seen.add(other)
+                    yield other
 
 
 def leakage(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:

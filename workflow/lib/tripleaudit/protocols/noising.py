@@ -17,6 +17,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -103,14 +104,14 @@ class EntityNoising:
         settings: NoiseSettings,
         seed: int,
     ):
-        self.settings, self.seed, self.token_counts = settings, seed, token_counts
+        self.settings, self.seed = settings, seed
         words = sorted({word for sentence in sentences for word in sentence.text.split()})
         buckets: dict[int, list[str]] = {}
         for word, count in zip(words, token_counts(words), strict=True):
             buckets.setdefault(count, []).append(word)
         buckets.pop(0, None)
         self.pool = WordPool(buckets)
-        self._lengths: dict[str, int] = {}
+        self._length = cache(lambda text: token_counts([text])[0])
         self.counts = Counter(nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences))
 
     @property
@@ -120,16 +121,8 @@ class EntityNoising:
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
         """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it is."""
-        if not sentence.triples:
-            return None
         rng = generator(self.seed, epoch, sentence.id, "noise")
-        if rng.random() >= self.settings.probability:
-            return None
-        return self.noised(sentence, rng)
-
-    def noised(self, sentence: Sentence, rng: np.random.Generator) -> Sentence | None:
-        """Noise every entity of ``sentence``, whatever ``probability`` is; None where that cannot be done."""
-        positions = _in_order(entity_positions(sentence))
+        positions = _in_order(entity_positions(sentence)) if rng.random() < self.settings.probability else {}
         if not positions:
             return None
         if _overlapping(positions.values()):
@@ -156,11 +149,6 @@ class EntityNoising:
                 return None
             fresh[entity] = word
         return fresh
-
-    def _length(self, text: str) -> int:
-        if text not in self._lengths:
-            self._lengths[text] = self.token_counts([text])[0]
-        return self._lengths[text]
 
 
 def _in_order(positions: Mapping[str, Iterable[Offsets]]) -> dict[str, list[Offsets]]:

@@ -5,7 +5,7 @@ no sentence of the trial's training set has its relation with its subject, nor w
 (:meth:`tripleaudit.protocols.types.SeenTriples.type_of`). Hundreds of trials are one array.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -87,8 +87,15 @@ class _Corpus:
         triples = [(position, triple) for position, each in enumerate(listed) for triple in each]
         self.sentence = np.array([position for position, _ in triples])
         self.sizes = np.array([len(each) for each in listed])
-        self.heads, self.head_of = _grouped((position, triple[:2]) for position, triple in triples)
-        self.tails, self.tail_of = _grouped((position, triple[1:]) for position, triple in triples)
+        self.heads, self.head_of = self._grouped([triple[:2] for _, triple in triples])
+        self.tails, self.tail_of = self._grouped([triple[1:] for _, triple in triples])
+
+    def _grouped(self, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """Return the sentences pair by pair with the positions where pairs begin, and the number of each triple's."""
+        numbers: dict[tuple[str, str], int] = {}
+        of = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs])
+        order = np.argsort(of, kind="stable")
+        return (self.sentence[order], np.searchsorted(of[order], np.arange(len(numbers)))), of
 
     def unseen(self, tested: np.ndarray, held: np.ndarray) -> np.ndarray:
         """Return the share of unseen triples of each trial ``[trials]``; masks as of :func:`_drawn`."""
@@ -99,16 +106,3 @@ class _Corpus:
         )
         unseen = test[self.sentence] & no_head[self.head_of] & no_tail[self.tail_of]  # [triples, trials]
         return unseen.sum(axis=0) / np.maximum(self.sizes @ test, 1)
-
-
-def _grouped(parts: Iterable[tuple[int, tuple[str, str]]]) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
-    """Return the sentences of all pairs with the positions where pairs begin, and the number of each part's pair."""
-    groups: dict[tuple[str, str], list[int]] = {}
-    of = []
-    for position, pair in parts:
-        groups.setdefault(pair, []).append(position)
-        of.append(pair)
-    number = {pair: index for index, pair in enumerate(groups)}
-    sizes = [len(positions) for positions in groups.values()]
-    members = np.array([position for positions in groups.values() for position in positions])
-    return (members, np.concatenate([[0], np.cumsum(sizes)[:-1]])), np.array([number[pair] for pair in of])

@@ -11,20 +11,13 @@ OTHERS: Final = "others"
 STRATA: Final = (*TRIPLE_TYPES, OTHERS)
 
 
-def stratum_of(sentence: Sentence, seen: SeenTriples) -> str | None:
-    """Return the type that all triples of the sentence share, else ``"others"``; ``None`` for zero triples."""
-    kinds = {seen.type_of(triple) for triple in distinct_triples(sentence)}
-    if not kinds:
-        return None
-    return kinds.pop() if len(kinds) == 1 else OTHERS
-
-
 def stratify(sentences: Iterable[Sentence], seen: SeenTriples) -> list[str | None]:
-    """Return the stratum of each sentence, in order."""
-    return [stratum_of(sentence, seen) for sentence in sentences]
+    """Return of each sentence the type that all its triples share, else ``"others"``; ``None`` for zero triples."""
+    kinds = [{seen.type_of(triple) for triple in distinct_triples(sentence)} for sentence in sentences]
+    return [OTHERS if len(types) > 1 else next(iter(types), None) for types in kinds]
 
 
-def audit_corpus(train: Iterable[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:
+def audit_corpus(train: Sequence[Sentence], test: Sequence[Sentence]) -> dict[str, Any]:
     """Say how much of a test set its training set gives away.
 
     Returns:
@@ -35,25 +28,14 @@ def audit_corpus(train: Iterable[Sentence], test: Sequence[Sentence]) -> dict[st
         repeated inside a sentence), ``missing_entities`` (mentions of triples that have no position in their sentence);
         ``train`` with sentences, triples, zero-triple sentences and relations of the training set.
     """
-    train = list(train)
-    seen = SeenTriples(train)
-    types: Counter[str] = Counter()
-    strata: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
-    for sentence in test:
-        for triple in distinct_triples(sentence):
-            types[seen.type_of(triple)] += 1
-            if triple[1] not in seen.relations:
-                unknown[triple[1]] += 1
-        stratum = stratum_of(sentence, seen)
-        if stratum is not None:
-            strata[stratum] += 1
-    size = counts(test)
+    seen, size = SeenTriples(train), counts(test)
+    triples = [triple for sentence in test for triple in distinct_triples(sentence)]
+    unknown = Counter(relation for _, relation, _ in triples if relation not in seen.relations)
     return {
         **size,
-        "triple_types": _shares(types, TRIPLE_TYPES),
-        "strata": _shares(strata, STRATA),
-        "unseen_relations": {name: unknown[name] for name in sorted(unknown)},
+        "triple_types": _shares(Counter(map(seen.type_of, triples)), TRIPLE_TYPES),
+        "strata": _shares(Counter(filter(None, stratify(test, seen))), STRATA),
+        "unseen_relations": dict(sorted(unknown.items())),
         "duplicates": sum(len(sentence.triples) for sentence in test) - size["triples"],
         "missing_entities": sum(
             not span.located

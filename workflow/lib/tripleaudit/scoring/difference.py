@@ -93,15 +93,13 @@ def between(
     )
 
 
-def significant_winner(
-    systems: Sequence[np.ndarray], *, metric: str = "f1", shared: bool = False, seed: int = 0
-) -> int | None:
+def significant_winner(systems: Sequence[np.ndarray], *, metric: str = "f1", shared: bool = False) -> int | None:
     """Return the index of the system whose difference to every other one is shown, or ``None``.
 
     Args:
         systems: counts of each system on the same sentences, shapes as in :func:`between`.
         metric: what the systems compete in. The p-values against all others are Holm-corrected for their number.
-        shared, seed: as of :func:`between`.
+        shared: as of :func:`between`.
     """
     if len(systems) < 2 or len({system.shape for system in systems}) > 1 or not len(systems[0]):
         return None
@@ -112,7 +110,7 @@ def significant_winner(
     rivals = sorted((index for index in range(len(systems)) if index != best), key=lambda index: -scores[index])
     p_values: list[float] = []
     for rival in rivals:
-        found = between(systems[rival], systems[best], metric=metric, shared=shared, seed=seed)
+        found = between(systems[rival], systems[best], metric=metric, shared=shared)
         if not found.shown:
             return None
         p_values.append(found.p or 0.0)

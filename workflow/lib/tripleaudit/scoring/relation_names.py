@@ -61,8 +61,8 @@ def load_map(given: str | Path) -> dict[str, str]:
     return found
 
 
-def given_map(texts: Iterable[str], option: str = "--relations") -> dict[str, str]:
-    """Return the map of an option that is a file, or ``NAME=RELATION``, and may be repeated.
+def given_map(texts: Iterable[str]) -> dict[str, str]:
+    """Return the map of the option ``--relations``, a file or ``NAME=RELATION``, which may be repeated.
 
     Raises:
         UserError: as :func:`load_map`.
@@ -73,7 +73,7 @@ def given_map(texts: Iterable[str], option: str = "--relations") -> dict[str, st
         if Path(text).is_file() or not equals:
             found |= load_map(text)
         elif not name or not relation:
-            raise UserError(f"{option}: {text!r}, expected a file or NAME=RELATION")
+            raise UserError(f"--relations: {text!r}, expected a file or NAME=RELATION")
         else:
             found[name] = relation
     return found
@@ -81,11 +81,12 @@ def given_map(texts: Iterable[str], option: str = "--relations") -> dict[str, st
 
 def renamed(sentences: Sequence[Sentence], names: Mapping[str, str]) -> tuple[list[Sentence], int]:
     """Return the sentences with relations as a map says, and how many triples it gave another name."""
-    found = [
-        replace(each, triples=tuple(replace(t, relation=names.get(t.relation, t.relation)) for t in each.triples))
-        for each in sentences
-    ]
-    return found, sum(names.get(t.relation, t.relation) != t.relation for each in sentences for t in each.triples)
+    found, count = [], 0
+    for sentence in sentences:
+        triples = tuple(replace(t, relation=names.get(t.relation, t.relation)) for t in sentence.triples)
+        count += sum(new.relation != old.relation for new, old in zip(triples, sentence.triples, strict=True))
+        found.append(replace(sentence, triples=triples))
+    return found, count
 
 
 def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[Proposed]:
@@ -97,11 +98,7 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
     Args:
         gold, predictions: the same sentences in the same order; none that a score will rest on.
     """
-    counts: Counter[str] = Counter()
-    joined: Counter[str] = Counter()
-    straight: dict[str, Counter[str]] = defaultdict(Counter)
-    turned: dict[str, Counter[str]] = defaultdict(Counter)
-    examples: dict[str, list[str]] = defaultdict(list)
+    said: dict[str, list[tuple[Triple, set[str], set[str]]]] = defaultdict(list)
     alike: dict[str, set[str]] = defaultdict(set)
     for right, guess in zip(gold, predictions, strict=True):
         here: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -109,22 +106,19 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
             here[_pair(triple)].add(triple.relation)
             alike[bare(triple.relation)].add(triple.relation)
         for triple in guess.triples:
-            name, pair = triple.relation, _pair(triple)
-            there, back = here.get(pair, set()), here.get(pair[::-1], set())
-            counts[name] += 1
-            joined[name] += bool(there or back)
-            straight[name].update(there)
-            turned[name].update(back - there)
-            examples[name].append(f"({'; '.join(triple.strings)})")
+            there, back = (here.get(pair, set()) for pair in (_pair(triple), _pair(triple)[::-1]))
+            said[triple.relation].append((triple, there, back - there))
     found = []
-    for name in sorted(counts, key=lambda one: (-counts[one], one)):
-        best = [*(straight[name] + turned[name]).most_common(2), ("", 0)]
+    for name, triples in sorted(said.items(), key=lambda one: (-len(one[1]), one[0])):
+        straight, turned = (Counter(other for row in triples for other in row[side]) for side in (1, 2))
+        best = [*(straight + turned).most_common(2), ("", 0)]
         same = alike[bare(name)]
         guessed = best[0][0] if best[0][1] >= LEAST and best[0][1] > best[1][1] else ""
         choice = guessed or (next(iter(same)) if len(same) == 1 else "")
-        back_ = turned[name][choice]
-        shown = tuple(examples[name][:SHOWN])
-        found.append(Proposed(name, counts[name], joined[name], choice, straight[name][choice] + back_, back_, shown))
+        joined = sum(bool(there or back) for _, there, back in triples)
+        shown = tuple(f"({'; '.join(triple.strings)})" for triple, *_ in triples[:SHOWN])
+        support = straight[choice] + turned[choice]
+        found.append(Proposed(name, len(triples), joined, choice, support, turned[choice], shown))
     return found
 
 

@@ -1,6 +1,6 @@
 """Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,10 @@ def count_run(
     predictions: Sequence[Sentence],
     keys: Mapping[str, Any],
     train: Sequence[Sentence] | None = None,
-    matchings: Iterable[str] | None = None,
 ) -> SentenceCounts:
-    """Count each sentence under each matching rule (all that apply if None); with ``train``, find its stratum."""
+    """Count each sentence under each matching rule that applies; with ``train``, find its stratum."""
     strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
-    rules = applicable(gold, predictions) if matchings is None else matchings
-    counts = {matching: sentence_counts(gold, predictions, matching) for matching in rules}
+    counts = {matching: sentence_counts(gold, predictions, matching) for matching in applicable(gold, predictions)}
     names = kinds_of(gold, train) if train is not None else []
     return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts, names=names)
 
@@ -58,17 +56,15 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
     A stratum without sentences has only the row ``sentences`` = 0: its scores do not exist, they are not 0.
     """
     keys = keys_of(counts.keys)
-    has_strata = any(counts.strata)
     rows = []
     for matching in counts.counts:
-        for stratum in ("all", *(STRATA if has_strata else ())):
+        for stratum in ("all", *(STRATA if any(counts.strata) else ())):
             chosen = counts.of(matching, stratum)
             total = micro(chosen)
             bounds = intervals(chosen, replicates=replicates, seed=seed) or {}
             for name in (*METRICS, *TOTALS) if total.sentences else ("sentences",):
-                bound = bounds.get(name)
-                low, high = (bound.low, bound.high) if bound else (None, None)
-                rows.append(Score(keys, stratum, matching, name, getattr(total, name), low, high))
+                ends = (bounds[name].low, bounds[name].high) if name in bounds else ()
+                rows.append(Score(keys, stratum, matching, name, getattr(total, name), *ends))
     return rows
 
 

@@ -40,6 +40,7 @@ ORDERS: Final = {
     "read as relation, subject, object (--predicted-column order=rso)": (1, 0, 2),
 }
 TURNED: Final = "with subject and object exchanged"
+_turned: Final[Callable[[Strings], Strings]] = itemgetter(2, 1, 0)
 
 
 def hints(
@@ -161,10 +162,6 @@ def _written(side: list[set[Strings]], write: Callable[[Strings], Strings]) -> l
 
 def _correct(right: list[set[Strings]], guess: list[set[Strings]]) -> int:
     return sum(len(one & other) for one, other in zip(right, guess, strict=True))
-
-
-def _turned(triple: Strings) -> Strings:
-    return triple[2], triple[1], triple[0]
 
 
 def _example(right: list[set[Strings]], guess: list[set[Strings]], text: str) -> str:

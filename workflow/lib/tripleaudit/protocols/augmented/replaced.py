@@ -34,7 +34,13 @@ def check_words(splits: Splits, nearest: NearestWords) -> None:
     spans = [span for row in splits.test for triple in row.triples for span in (triple.subject, triple.object)]
     if not spans:
         raise UserError("augmented: the test set has no sentence with triples, expected at least one")
-    nearest.check_overlap(sorted({word for span in spans for word in span.text.split() if replaceable(word)}))
+    words = sorted({word for span in spans for word in span.text.split() if replaceable(word)})
+    if words and all(nearest.key(word) is None for word in words):
+        raise UserError(
+            f"the word vectors ({len(nearest.vectors)} words, such as {nearest.vectors.index_to_key[0]!r}) have none "
+            f"of the {len(words)} words of the test entities, such as {words[0]!r}; expected vectors of the corpus' "
+            "language"
+        )
 
 
 def wants_seen(part: str, is_subject: bool, is_object: bool, roles: str = "files") -> bool:

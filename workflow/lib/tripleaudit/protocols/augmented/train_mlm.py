@@ -131,10 +131,8 @@ def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[
     bias = getattr(model.get_output_embeddings(), "bias", None)
     if bias is None:
         return
-    counts = torch.ones(bias.shape[0])
-    for ids, single in samples:
-        for position in single:
-            counts[ids[position]] += 1
+    found = torch.tensor([ids[position] for ids, single in samples for position in single])
+    counts = 1 + torch.bincount(found, minlength=len(bias))
     with torch.no_grad():
         bias.copy_((counts / counts.sum()).log())
 

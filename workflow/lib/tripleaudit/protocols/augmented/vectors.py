@@ -86,19 +86,9 @@ class NearestWords:
     """
 
     def __init__(self, vectors: "KeyedVectors", others: "KeyedVectors | None" = None) -> None:
-        self._vectors = vectors
+        self.vectors = vectors
         self._unit = vectors.get_normed_vectors()
         self._others = NearestWords(others) if others is not None else None
-
-    def check_overlap(self, words: Iterable[str]) -> None:
-        """Raise :class:`UserError` where the vectors have none of the words."""
-        words = list(words)
-        if words and all(self._key(word) is None for word in words):
-            raise UserError(
-                f"the word vectors ({len(self._vectors)} words, such as {self._vectors.index_to_key[0]!r}) have none "
-                f"of the {len(words)} words of the test entities, such as {words[0]!r}; expected vectors of the "
-                "corpus' language"
-            )
 
     def nearest(self, word: str, top: int) -> list[str]:
         """Return up to ``top`` words, nearest first, equally near ones in the order of the vectors' file.
@@ -106,18 +96,19 @@ class NearestWords:
         Words that differ in case alone, and ones without letters and digits, are left out. Where the word was found in
         small letters, the answers get its case.
         """
-        key = self._key(word)
+        key = self.key(word)
         if key is None:
             return self._others.nearest(word, top) if self._others else []
-        near = self._unit @ self._unit[self._vectors.key_to_index[key]]
+        near = self._unit @ self._unit[self.vectors.key_to_index[key]]
         found: dict[str, None] = {}
         for position in np.argsort(-near, kind="stable"):
-            other = self._vectors.index_to_key[position]
+            other = self.vectors.index_to_key[position]
             if replaceable(other) and not same(other, word):
                 found[other if key == word else like(other, word)] = None
                 if len(found) == top:
                     break
         return list(found)
 
-    def _key(self, word: str) -> str | None:
-        return next((key for key in (word, word.lower()) if key in self._vectors.key_to_index), None)
+    def key(self, word: str) -> str | None:
+        """Return under which string the vectors have a word, None where they do not."""
+        return next((key for key in (word, word.lower()) if key in self.vectors.key_to_index), None)
