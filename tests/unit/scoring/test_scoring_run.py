@@ -5,47 +5,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.webnlg import sentence
+from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.files import write_jsonl
+from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.rows import (
-    Resampling,
-    RunFiles,
-    score_classifier,
-    score_run,
-)
+from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_run
 from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align, load_pair, load_side
 
 KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
 
 
-def sentence(id_: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
-    def find(entity: str) -> Span:
-        return Span(text.index(entity), text.index(entity) + len(entity), entity)
-
-    return Sentence(id_, text, tuple(Triple(find(s), r, find(o)) for s, r, o in triples))
-
-
-TRAIN = [sentence("t1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses"))]
-GOLD = [
-    sentence("1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses")),
-    sentence("2", "Ann wrote Emma", ("Ann", "wrote", "Emma")),
-    sentence("3", "Bob built Rome", ("Bob", "built", "Rome")),
-    sentence("4", "Bob saw Rome"),
-    sentence("5", "Ann wrote Ulysses and Emma", ("Ann", "wrote", "Ulysses"), ("Ann", "wrote", "Emma")),
-]
-PREDICTIONS = [
-    sentence("1", "Ann wrote Ulysses", ("Ann", "wrote", "Ulysses")),
-    sentence("2", "Ann wrote Emma", ("Ann", "wrote", "Emma"), ("Emma", "wrote", "Ann")),
-    sentence("3", "Bob built Rome"),
-    sentence("4", "Bob saw Rome", ("Bob", "built", "Rome")),
-    sentence("5", "Ann wrote Ulysses and Emma", ("Ann", "wrote", "Ulysses")),
-]
+ULYSSES, EMMA, ROME = ("Ann", "wrote", "Ulysses"), ("Ann", "wrote", "Emma"), ("Bob", "built", "Rome")
+TRAIN = [sentence("Ann wrote Ulysses", ULYSSES, id_="t1")]
+ROWS = {  # text -> gold and predicted triples
+    "Ann wrote Ulysses": ([ULYSSES], [ULYSSES]),
+    "Ann wrote Emma": ([EMMA], [EMMA, ("Emma", "wrote", "Ann")]),
+    "Bob built Rome": ([ROME], []),
+    "Bob saw Rome": ([], [ROME]),
+    "Ann wrote Ulysses and Emma": ([ULYSSES, EMMA], [ULYSSES]),
+}
+GOLD, PREDICTIONS = (
+    [sentence(text, *sides[side], id_=str(number)) for number, (text, sides) in enumerate(ROWS.items(), 1)]
+    for side in (0, 1)
+)
 DECISIONS = [("1", 0.9), ("2", 0.8), ("3", 0.7), ("4", 0.2), ("5", 0.5)]
 
 
@@ -62,21 +49,19 @@ def files(tmp_path: Path) -> dict[str, Path]:
 def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str, str, str], Score]:
     out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
     further = {name: options.pop(name) for name in ("train", "decisions", "report") if name in options}
-    resampling = Resampling(**{name: options.pop(name) for name in ("replicates", "seed") if name in options})
     chosen = RunFiles(gold=files["gold"], predictions=files["predictions"], **out, **further)
-    score_run(chosen, KEYS, resampling, **options)
+    score_run(chosen, KEYS, Resampling(), **options)
     return {(row.stratum, row.matching, row.metric): row for row in read_scores(out["out_scores"])}
+
+
+def numbers(rows: dict[tuple[str, str, str], Score], *metrics: str, matching: str = "exact-string") -> list[float]:
+    return [rows["all", matching, metric].value for metric in metrics]
 
 
 def test_scores_of_a_run_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
     rows = scored(files, tmp_path, train=files["train"])
     value = {key: row.value for key, row in rows.items()}
-    assert [value["all", "exact-string", name] for name in ("correct", "predicted", "gold", "sentences")] == [
-        3,
-        5,
-        5,
-        5,
-    ]
+    assert numbers(rows, "correct", "predicted", "gold", "sentences") == [3, 5, 5, 5]
     assert value["all", "exact-string", "f1"] == pytest.approx(0.6)
     assert value["entirely_seen", "exact-string", "f1"] == 1.0
     assert value["partially_seen", "exact-string", "precision"] == 0.5
@@ -103,26 +88,24 @@ def test_nz_scores_come_from_wz_predictions(files: dict[str, Path], tmp_path: Pa
     assert {key: row.value for key, row in again.items()} == {key: row.value for key, row in rows.items()}
 
 
-def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path) -> None:
-    rows = scored(files, tmp_path, decisions=files["decisions"])
-    # sentence 4 is rejected rightly, sentence 5 with a score of exactly the threshold wrongly
-    assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [2, 3, 5]
-    rows = scored(files, tmp_path, decisions=files["decisions"], threshold=0.4)
-    assert [rows["all", "exact-string", n].value for n in ("correct", "predicted", "gold")] == [3, 4, 5]
+@pytest.mark.parametrize(("threshold", "found"), [(0.5, [2, 3, 5]), (0.4, [3, 4, 5])])
+def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path, threshold: float, found: list) -> None:
+    """Sentence 4 is rejected rightly, sentence 5 with a score of exactly the default threshold wrongly."""
+    rows = scored(
+        files, tmp_path, decisions=files["decisions"], **({"threshold": threshold} if threshold < 0.5 else {})
+    )
+    assert numbers(rows, "correct", "predicted", "gold") == found
 
 
 def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, Path], tmp_path: Path) -> None:
-    assert scored(files, tmp_path, decisions=files["decisions"])["all", "", "let_through"].value == 3
-    money = {"1": 1.0, "2": 2.0, "3": 4.0, "4": 8.0, "5": 16.0}
-    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "queried": 5, "of": 5, "money_of": money}))
-    given = {"decisions": files["decisions"], "report": tmp_path / "report.json"}
-    rows = scored(files, tmp_path, **given)
-    assert [rows["all", "", name].value for name in ("let_through", "money", "money_ungated")] == [3, 7, 31]
-    assert ("all", "", "money") not in scored(files, tmp_path, report=given["report"])  # without a gate
-    del money["1"]  # an answer that cost nothing
-    (tmp_path / "report.json").write_text(json.dumps({"failed": None, "queried": 5, "of": 5, "money_of": money}))
-    rows = scored(files, tmp_path, **given)
-    assert [rows["all", "", name].value for name in ("money", "money_ungated")] == [6, 30]
+    assert numbers(scored(files, tmp_path, decisions=files["decisions"]), "let_through", matching="") == [3]
+    money, given = {"1": 1.0, "2": 2.0, "3": 4.0, "4": 8.0, "5": 16.0}, {"report": tmp_path / "report.json"}
+    for costs, expected in ((money, [3, 7, 31]), ({**money, "1": 0.0}, [3, 6, 30])):
+        known = {id_: cost for id_, cost in costs.items() if cost}  # an answer that cost nothing is not listed
+        write_json(given["report"], {"failed": None, "queried": 5, "of": 5, "money_of": known})
+        rows = scored(files, tmp_path, decisions=files["decisions"], **given)
+        assert numbers(rows, "let_through", "money", "money_ungated", matching="") == expected
+    assert ("all", "", "money") not in scored(files, tmp_path, **given)  # without a gate
 
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:
@@ -192,10 +175,11 @@ def test_scores_merge_with_their_provenance(files: dict[str, Path], tmp_path: Pa
 
 
 def test_same_score_twice_is_refused(tmp_path: Path) -> None:
-    for name in ("a.csv", "b.csv"):
-        write_scores(tmp_path / name, [Score(keys_of({"corpus": "d"}), "all", "exact-string", "f1", 0.25)])
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in files:
+        write_scores(path, [Score(keys_of({"corpus": "d"}), "all", "exact-string", "f1", 0.25)])
     with pytest.raises(UserError, match=r"b\.csv: holds the same score as .*a\.csv"):
-        merge_scores([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "out.csv", tmp_path / "out.json")
+        merge_scores(files, tmp_path / "out.csv", tmp_path / "out.json")
 
 
 def test_bad_scores_files_are_refused(tmp_path: Path) -> None:
@@ -215,12 +199,23 @@ def test_predictions_are_aligned_by_id_then_by_position() -> None:
     assert align(GOLD, anonymous, "g", "p") == anonymous
 
 
-def test_predictions_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(UserError, match=r"p: 4 predictions for the 5 sentences of g; .*for 1 of them, such as id '5'"):
-        align(GOLD, PREDICTIONS[:4], "g", "p")
-    other = [replace(PREDICTIONS[0], text="Bob slept"), *PREDICTIONS[1:]]
-    with pytest.raises(UserError, match=r"p: sentence 1 \(id '1'\) reads 'Bob slept', but g has"):
-        align(GOLD, other, "g", "p")
+@pytest.mark.parametrize(
+    ("gold", "predictions", "message"),
+    [
+        (GOLD, PREDICTIONS[:4], r"p: 4 predictions for the 5 sentences of g; .*for 1 of them, such as id '5'"),
+        (
+            GOLD,
+            [replace(PREDICTIONS[0], text="Bob slept"), *PREDICTIONS[1:]],
+            r"p: sentence 1 \(id '1'\) reads 'Bob slept', but g has",
+        ),
+        ([Sentence("1", "y")], [Sentence("1", "x" * 60)], f"reads '{'x' * 60}', but g has 'y' there"),
+        ([Sentence("1", "y")], [Sentence("1", "x" * 61)], f"reads '{'x' * 57}…', but g has 'y' there"),
+        ([Sentence("1", "y"), Sentence("2", "z")], [Sentence("1", "x")], "same ids or texts; no text is the same$"),
+    ],
+)
+def test_predictions_that_do_not_fit_are_refused(gold: list[Sentence], predictions: list, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        align(gold, predictions, "g", "p")
 
 
 def test_texts_may_differ_in_blanks_and_accents(caplog: pytest.LogCaptureFixture) -> None:
@@ -250,8 +245,8 @@ def test_stored_predictions_without_truth_are_no_gold(tmp_path: Path) -> None:
 
 def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> None:
     gold, found = tmp_path / "gold.json", tmp_path / "found.jsonl"
-    gold.write_text(json.dumps([{"text": "Ann wrote Emma", "triple_list": [["Ann", "wrote", "Emma"]]}]))
-    save_sentences(found, [sentence("0", "Ann wrote Emma", ("Ann", "wrote", "Emma"))])
+    gold.write_text(json.dumps([{"text": "Ann wrote Emma", "triple_list": [EMMA]}]))
+    save_sentences(found, [sentence("Ann wrote Emma", EMMA, id_="0")])
     right, guess = load_pair(gold, found, "triple-list")
     assert right == guess
 
@@ -259,25 +254,19 @@ def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> 
 def test_a_curve_has_one_point_for_each_different_score() -> None:
     gold = [GOLD[0], GOLD[3], GOLD[0], GOLD[3]]
     found = gate.precision_recall_curve(gold, np.array([0.9, 0.5, 0.5, 0.1]))
-    assert [(p["score"], p["precision"], p["recall"]) for p in found["points"]] == [
-        (0.9, 1.0, 0.5),
-        (0.5, 0.666667, 1.0),
-        (0.1, 0.5, 1.0),
-    ]
+    assert [tuple(point.values()) for point in found["points"]] == [(0.9, 1, 0.5), (0.5, 0.666667, 1), (0.1, 0.5, 1)]
     assert found["average_precision"] == pytest.approx(0.5 + 0.5 * 2 / 3)
     many = gate.precision_recall_curve([GOLD[0]] * 401, np.linspace(0, 1, 401))["points"]
     assert len(many) == 201  # over 400, every second one
     assert len(gate.precision_recall_curve([GOLD[0]] * 400, np.linspace(0, 1, 400))["points"]) == 400
 
 
-def test_a_system_that_was_queried_about_some_sentences_is_scored_on_these(
-    files: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_system_is_scored_on_the_sentences_that_it_was_queried_about(files: dict[str, Path], tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     save_sentences(files["predictions"], PREDICTIONS[:3])
-    report.write_text(json.dumps({"failed": None, "queried": 3, "of": 5}))
-    assert scored(files, tmp_path, report=report)["all", "exact-string", "sentences"].value == 3
-    report.write_text(json.dumps({"failed": None, "queried": 5, "of": 5}))
+    write_json(report, {"failed": None, "queried": 3, "of": 5})
+    assert numbers(scored(files, tmp_path, report=report), "sentences") == [3]
+    write_json(report, {"failed": None, "queried": 5, "of": 5})
     with pytest.raises(UserError, match="3 predictions for the 5 sentences"):  # two were lost
         scored(files, tmp_path, report=report)
 
@@ -307,14 +296,3 @@ def test_columns_that_are_named_are_read_where_usual_ones_are_there_too(tmp_path
     for columns, subject in ((None, "Ann"), ({"triples": "checked"}, "Bob")):
         (sentence,) = load_side(path, "truth", columns=columns)
         assert [triple.subject.text for triple in sentence.triples] == [subject]
-
-
-@pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 57 + "…")])
-def test_a_text_in_a_message_is_cut_to_sixty_characters(length: int, shown: str) -> None:
-    with pytest.raises(UserError, match=f"reads '{shown}', but g has 'y' there"):
-        align([Sentence("1", "y")], [Sentence("1", "x" * length)], "g", "p")
-
-
-def test_no_common_text_is_said_so() -> None:
-    with pytest.raises(UserError, match="with the same ids or texts; no text is the same$"):
-        align([Sentence("1", "y"), Sentence("2", "z")], [Sentence("1", "x")], "g", "p")
