@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.webnlg import sentence
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
@@ -16,45 +17,33 @@ from tripleaudit.scoring.baselines import BASELINES, write_predictions
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import micro
 
-
-def sentence(text: str, *triples: tuple[str, str, str], id: str = "") -> Sentence:
-    def span(name: str) -> Span:
-        return Span(text.index(name), text.index(name) + len(name), name)
-
-    return Sentence(id or text, text, tuple(Triple(span(s), relation, span(o)) for s, relation, o in triples))
-
-
+CAPITAL, WROTE, LOVES = ("Rome", "capital", "Italy"), ("Ann", "wrote", "Emma"), ("Narcissus", "loves", "Narcissus")
 TRAIN = [
     sentence("Rome lies in Italy .", ("Rome", "in", "Italy")),
-    sentence("Rome , capital of Italy", ("Rome", "capital", "Italy"), ("Italy", "has", "Rome")),
-    sentence("Italy and its capital Rome", ("Rome", "capital", "Italy")),
-    sentence("Ann wrote Emma in Rome", ("Ann", "wrote", "Emma"), ("Ann", "wrote", "Emma")),
+    sentence("Rome , capital of Italy", CAPITAL, ("Italy", "has", "Rome")),
+    sentence("Italy and its capital Rome", CAPITAL),
+    sentence("Ann wrote Emma in Rome", WROTE, WROTE),
     sentence("Ann likes Emma", ("Ann", "likes", "Emma")),
-    sentence("Narcissus loves Narcissus", ("Narcissus", "loves", "Narcissus")),
+    sentence("Narcissus loves Narcissus", LOVES),
 ]
 
 
-def predicted(name: str, *texts: str) -> list[list[tuple[str, str, str]]]:
-    said = BASELINES[name].predict(TRAIN, [Sentence(text, text) for text in texts])
-    return [[triple.strings for triple in one] for one in said]
-
-
-def test_the_most_frequent_triple_of_two_entities_is_memorised_in_its_direction():
-    assert predicted("memorise", "In Italy is Rome .") == [[("Rome", "capital", "Italy")]]
-
-
-def test_of_equally_frequent_triples_the_first_seen_is_memorised():
-    """A sentence that repeats a triple counts once, so that "wrote" and "likes" have one sentence each."""
-    assert predicted("memorise", "Emma , by Ann") == [[("Ann", "wrote", "Emma")]]
-
-
-def test_entities_count_as_whole_words_in_their_case():
-    texts = ("Romeo in Italy", "ROME in Italy", "Rome, Italy.", "Rome", "Rome and Ann")
-    assert predicted("memorise", *texts) == [[], [], [("Rome", "capital", "Italy")], [], []]
-
-
-def test_a_triple_of_one_entity_twice_needs_one_mention():
-    assert predicted("memorise", "Narcissus , again") == [[("Narcissus", "loves", "Narcissus")]]
+@pytest.mark.parametrize(
+    ("text", "triples"),
+    [
+        ("In Italy is Rome .", [CAPITAL]),  # the most frequent of the two, in its direction
+        ("Emma , by Ann", [WROTE]),  # one sentence each has "wrote" and "likes", so the first seen
+        ("Romeo in Italy", []),  # whole words
+        ("ROME in Italy", []),  # in their case
+        ("Rome, Italy.", [CAPITAL]),
+        ("Rome", []),
+        ("Rome and Ann", []),
+        ("Narcissus , again", [LOVES]),  # one entity twice needs one mention
+    ],
+)
+def test_the_likeliest_triple_of_two_names_in_a_sentence_is_memorised(text: str, triples: list) -> None:
+    (found,) = BASELINES["memorise"].predict(TRAIN, [Sentence("x", text)])
+    assert [triple.strings for triple in found] == triples
 
 
 def test_spans_are_those_of_the_first_mentions():
@@ -72,11 +61,10 @@ def test_files_have_the_form_of_predictions_and_of_decisions(tmp_path):
     assert [len(one.triples) for one in load_sentences(out)] == [1, 0]
     write_predictions("nothing", train, test, out)
     assert [(one.id, one.text, one.triples) for one in load_sentences(out)] == [
-        (TRAIN[0].id, TRAIN[0].text, ()),
-        ("none", "Nothing here", ()),
-    ]
+        ("s", "Rome lies in Italy .", ()), ("none", "Nothing here", ()),
+    ]  # fmt: skip
     write_predictions("always-yes", train, test, out)
-    assert [row for _, row in read_jsonl(out)] == [{"id": TRAIN[0].id, "score": 1.0}, {"id": "none", "score": 1.0}]
+    assert [row for _, row in read_jsonl(out)] == [{"id": "s", "score": 1.0}, {"id": "none", "score": 1.0}]
     with pytest.raises(UserError, match="unknown baseline 'memory'"):
         write_predictions("memory", train, test, out)
 
@@ -91,19 +79,14 @@ def test_memorising_webnlg_as_a_plain_count_has_it(real_data):
             counted[tuple(sorted({triple[0], triple[2]}))][triple] += 1
     best = {pair: triples.most_common(1)[0][0] for pair, triples in counted.items()}
     names = {name for pair in best for name in pair}
+
+    def whole(name: str) -> re.Pattern[str]:
+        before, after = "(?<![^\\W_])" * name[0].isalnum(), "(?![^\\W_])" * name[-1].isalnum()
+        return re.compile(before + re.escape(name) + after)
+
     correct = guessed = gold = 0
     for row in raw["test"]:
-        found = {
-            name
-            for name in names
-            if name in row["text"]
-            and re.search(
-                (r"(?<![^\W_])" if name[0].isalnum() else "")
-                + re.escape(name)
-                + (r"(?![^\W_])" if name[-1].isalnum() else ""),
-                row["text"],
-            )
-        }
+        found = {name for name in names if name in row["text"] and whole(name).search(row["text"])}
         pairs = [(name,) for name in found] + list(itertools.combinations(sorted(found), 2))
         reported, right = {best[pair] for pair in pairs if pair in best}, set(map(tuple, row["triple_list"]))
         correct, guessed, gold = correct + len(reported & right), guessed + len(reported), gold + len(right)

@@ -2,15 +2,8 @@
 
 import numpy as np
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.webnlg import sentence
 from tripleaudit.scoring.parts import by_cardinality, by_relation, described
-
-
-def sentence(*triples: tuple[str, str, str]) -> Sentence:
-    def span(text: str) -> Span:
-        return Span(None, None, text)
-
-    return Sentence("1", "text", tuple(Triple(span(s), r, span(o)) for s, r, o in triples))
 
 
 def test_sentences_with_five_gold_triples_and_more_are_counted_together() -> None:
@@ -20,8 +13,13 @@ def test_sentences_with_five_gold_triples_and_more_are_counted_together() -> Non
 
 
 def test_a_sentence_counts_for_each_relation_of_either_side_most_frequent_first() -> None:
-    gold = [sentence(("a", "r", "b"), ("a", "r", "c"), ("a", "q", "b")), sentence(("a", "q", "b")), sentence()]
-    guess = [sentence(("a", "r", "b"), ("c", "r", "a")), sentence(("a", "q", "b"), ("a", "p", "b")), sentence()]
+    gold, guess = (
+        [sentence("text", *triples) for triples in side]
+        for side in (
+            ([("a", "r", "b"), ("a", "r", "c"), ("a", "q", "b")], [("a", "q", "b")], []),
+            ([("a", "r", "b"), ("c", "r", "a")], [("a", "q", "b"), ("a", "p", "b")], []),
+        )
+    )
     found = {name: rows[:, 0].tolist() for name, rows in by_relation(gold, [guess, guess], "exact-string").items()}
     assert list(found) == ["q", "r", "p"]  # two gold triples each of q and r, none of p; then by name
     assert found == {"r": [[1, 2, 2]], "q": [[0, 0, 1], [1, 1, 1]], "p": [[0, 1, 0]]}
