@@ -58,42 +58,29 @@ def test_keys_are_drawn_uniformly_from_the_distinct_triples():
     assert keys[3] + keys[10] == 600
 
 
-def test_the_rarest_triples_leave_training():
-    # B occurs in four sentences, C in two, D and E in one; the sizes ask for two sentences.
-    train = [row("a", "B"), row("b", "B"), row("c", "B", "C"), row("d", "D")]
-    splits = Splits(train, [row("e", "C")], [row("f", "B", "E")])
-    new, report = rearrange(splits, **EVERY)
-    assert ids(new.test) + ids(new.valid) in (["d", "f"], ["f", "d"])
-    assert ids(new.train) == ["a", "b", "c", "e"]
-    assert report == {
-        "rule": "every-triple",
-        "hidden_triples": 2,
-        "largest_count": 1,
-        "test_sentences_without_hidden_triple": 0,
-    }
-
-
-def test_a_triple_that_does_not_fit_gives_way_to_one_that_does():
-    # D has one sentence, C two, B three.
-    train = [row("a", "B"), row("b", "B"), row("c", "B"), row("d", "D"), row("e", "C"), row("f", "C")]
-    new, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3, **EVERY)
-    assert ids(new.test) == ["d", "e", "f"]
-    new, report = rearrange(Splits(train, [], []), valid_size=1, test_size=1, **EVERY)
-    assert ids(new.test) == ["d"]  # of the cut group, the sentence without a hidden triple goes to validation
-    assert report["test_sentences_without_hidden_triple"] == 0
-
-
-def test_where_nothing_fits_the_report_says_so():
-    train = [row("a", "B"), row("b", "B"), row("c", "C"), row("d", "C")]
-    _, report = rearrange(Splits(train, [], []), valid_size=0, test_size=3, **EVERY)
-    assert report["test_sentences_without_hidden_triple"] == 1
-
-
-def test_of_equally_rare_triples_the_one_with_the_fullest_sentence_goes_first():
-    corpus = [row("a", "B"), row("b", "C", "D"), row("c", "E"), row("d", "E")]
-    one = {"valid_size": 0, "test_size": 1, **EVERY}
-    assert ids(rearrange(Splits(corpus, [], []), **one)[0].test) == ["b"]
-    assert ids(rearrange(Splits([corpus[0], *corpus[2:]], [], []), **one)[0].test) == ["a"]  # then corpus order
+@pytest.mark.parametrize(
+    ("train", "sizes", "tests", "report"),
+    [
+        # B occurs in four sentences, C in two, D and E in one; the sizes ask for two sentences
+        (["aB", "bB", "cBC", "dD", "eC", "fBE"], (1, 1), ("d", "f"), {"hidden_triples": 2, "largest_count": 1}),
+        # D has one sentence, C two, B three: what does not fit gives way to what does
+        (["aB", "bB", "cB", "dD", "eC", "fC"], (0, 3), ("def",), {"hidden_triples": 2, "largest_count": 2}),
+        # of the cut group, the sentence without a hidden triple goes to validation
+        (["aB", "bB", "cB", "dD", "eC", "fC"], (1, 1), ("d",), {}),
+        # where nothing fits, the report says so
+        (["aB", "bB", "cC", "dC"], (0, 3), None, {"test_sentences_without_hidden_triple": 1}),
+        # of equally rare ones that with the fullest sentence goes first, then corpus order
+        (["aB", "bCD", "cE", "dE"], (0, 1), ("b",), {}),
+        (["aB", "cE", "dE"], (0, 1), ("a",), {}),
+    ],
+)
+def test_the_rarest_triples_leave_training(train, sizes, tests, report):
+    valid_size, test_size = sizes
+    corpus = Splits([row(name, *facts) for name, *facts in train], [], [])
+    new, found = rearrange(corpus, valid_size=valid_size, test_size=test_size, **EVERY)
+    assert tests is None or "".join(ids(new.test)) in tests
+    expected = {"rule": "every-triple", "test_sentences_without_hidden_triple": 0, **report}
+    assert found == {**found, **expected} and len(found) == 4
 
 
 def test_zero_triple_sentences_stay_in_their_sets_and_equal_ids_are_distinguished():
@@ -152,15 +139,10 @@ def test_every_published_number_of_rearranged_webnlg_is_within_two_sd_of_the_rul
 
 
 def test_the_published_keys_are_the_last_triples_of_the_published_files(real_data):
-    held = Counter(
-        triple
-        for _, sentences in read_webnlg(real_data)
-        for sentence in sentences
-        for triple in distinct_triples(sentence)
-    )
-    moved = read_triple_list(
-        *(real_data / "rte-eval" / "rearranged_WebNLG_all" / f"{name}_data.json" for name in ("valid", "test"))
-    )
+    rows = [row for _, rows in read_webnlg(real_data) for row in rows]
+    held = Counter(triple for each in rows for triple in distinct_triples(each))
+    folder = real_data / "rte-eval" / "rearranged_WebNLG_all"
+    moved = read_triple_list(*(folder / f"{name}_data.json" for name in ("valid", "test")))
     keys = Counter(held[distinct_triples(sentence)[-1]] for sentence in moved)
     published = [PUBLISHED[name] for name in PUBLISHED if name.startswith("key in")]
     assert [keys[count] for count in (1, 2, 3)] == published
