@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.webnlg import sentence
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.protocols.leakage import Copies, leakage, words
 
 
@@ -29,18 +30,16 @@ def changed(text: str, place: int) -> str:
 
 def test_planted_copies_are_found_and_nothing_else() -> None:
     train, test = corpus(3000), corpus(300, seed=1)
-    spaced = [sentence for sentence in train if len(set(words(sentence.text))) > 10]
-    equal = [Sentence(f"equal-{n}", spaced[7 * n].text) for n in range(10)]
-    folded = [Sentence(f"folded-{n}", f"{spaced[7 * n + 3].text.upper()} !") for n in range(10)]
-    near = [Sentence(f"near-{n}", changed(spaced[7 * n + 5].text, n)) for n in range(10)]
-    planted = [*equal, *folded, *near]
-    found = Copies([s.text for s in train]).of([s.text for s in [*test, *planted]])
-    kinds = {[*test, *planted][copy.position].id: (train[copy.other].text, copy.kind) for copy in found}
-    assert set(kinds) == {sentence.id for sentence in planted}
+    spaced = [sentence.text for sentence in train if len(set(words(sentence.text))) > 10]
+    planted: dict[str, tuple[str, str]] = {}  # text -> the one that it is like, and how
     for n in range(10):
-        assert kinds[f"equal-{n}"] == (spaced[7 * n].text, "equal")
-        assert kinds[f"folded-{n}"] == (spaced[7 * n + 3].text, "normalised")
-        assert kinds[f"near-{n}"] == (spaced[7 * n + 5].text, "near")
+        equal, folded, near = (spaced[7 * n + place] for place in (0, 3, 5))
+        planted[equal] = equal, "equal"
+        planted[f"{folded.upper()} !"] = folded, "normalised"
+        planted[changed(near, n)] = near, "near"
+    texts = [*(sentence.text for sentence in test), *planted]
+    found = Copies([sentence.text for sentence in train]).of(texts)
+    assert {texts[copy.position]: (train[copy.other].text, copy.kind) for copy in found} == planted
 
 
 def test_words_have_no_case_accents_and_punctuation() -> None:
@@ -50,27 +49,15 @@ def test_words_have_no_case_accents_and_punctuation() -> None:
 
 
 def test_leakage_counts_triples_and_entities() -> None:
-    def sentence(name: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
-        def entity(part: str) -> Span:
-            return Span(None, None, part)
-
-        return Sentence(name, text, tuple(Triple(entity(s), r, entity(o)) for s, r, o in triples))
-
-    train = [sentence("a", "Ann wrote Emma", ("Ann", "wrote", "Emma"))]
-    test = [
-        sentence("b", "Ann wrote Emma", ("Ann", "wrote", "Emma")),
-        sentence("c", "Ann saw Bob", ("Ann", "saw", "Bob")),
-        sentence("d", "…"),
-        sentence("e", "ann wrote emma."),
-    ]
+    train = [sentence("Ann wrote Emma", ("Ann", "wrote", "Emma"), id_="a")]
+    seen, other = sentence("Ann wrote Emma", ("Ann", "wrote", "Emma"), id_="b"), ("Ann", "saw", "Bob")
+    test = [seen, sentence("Ann saw Bob", other), sentence("…"), sentence("ann wrote emma.", id_="e")]
     value = leakage(train, test)
     assert value["sentences"] == {"equal": 1, "normalised": 1, "near": 0, "total": 2, "share": 0.5}
     assert value["triples"] == {"different": 2, "shared": 1, "share": 0.5}
     assert value["entities"] == {"different": 3, "shared": 2, "share": 2 / 3}
-    assert [(e["kind"], e["test"], e["train"]) for e in value["examples"]] == [
-        ("equal", "b", "a"),
-        ("normalised", "e", "a"),
-    ]
+    shown = [(each["kind"], each["test"], each["train"]) for each in value["examples"]]
+    assert shown == [("equal", "b", "a"), ("normalised", "e", "a")]
     assert leakage(train, [])["sentences"]["share"] == 0
 
 

@@ -31,45 +31,33 @@ def test_audit_counts_by_hand():
     assert report["train"] == {"sentences": 2, "triples": 1, "zero_triple_sentences": 1, "relations": 1}
 
 
-def percent(report, group="triple_types"):
-    return [round(100 * row["share"], 2) for row in report[group].values()]
-
-
-def counts(report, group="strata"):
-    return [row["count"] for row in report[group].values()]
+def audited(real_data, train: str, *tests: str) -> tuple[dict, list[float], list[int]]:
+    """The audit of files, the shares of its triple types in percent, and the sizes of its strata."""
+    report = audit_corpus(read_triple_list(real_data / train), read_triple_list(*(real_data / test for test in tests)))
+    shares = [round(100 * row["share"], 2) for row in report["triple_types"].values()]
+    return report, shares, [row["count"] for row in report["strata"].values()]
 
 
 def test_original_webnlg_equals_the_paper(real_data):
-    folder = real_data / "webnlg"
-    report = audit_corpus(
-        read_triple_list(folder / "train_triples.json"), read_triple_list(folder / "test_triples.json")
-    )
-    assert percent(report) == [91.10, 7.47, 1.43]
-    assert counts(report) == [580, 42, 17, 64]
+    report, *numbers = audited(real_data, "webnlg/train_triples.json", "webnlg/test_triples.json")
+    assert numbers == [[91.10, 7.47, 1.43], [580, 42, 17, 64]]
     assert report["unseen_relations"].keys() == {"child", "officialSchoolColour", "patronSaint"}
 
 
 def test_published_rearranged_webnlg_equals_the_paper(real_data):
-    folder = real_data / "rte-eval"
-    train = read_triple_list(folder / "derived" / "rearranged_WebNLG_all_train_triples.json")
-    report = audit_corpus(train, read_triple_list(folder / "rearranged_WebNLG_all" / "test_data.json"))
-    assert report["triples"] == 1225
-    assert percent(report) == [45.47, 34.20, 20.33]
-    assert counts(report) == [155, 178, 174, 196]
+    train, test = "derived/rearranged_WebNLG_all_train_triples.json", "rearranged_WebNLG_all/test_data.json"
+    report, *numbers = audited(real_data / "rte-eval", train, test)
+    assert (report["triples"], numbers) == (1225, [[45.47, 34.20, 20.33], [155, 178, 174, 196]])
 
 
 def test_published_augmented_webnlg_equals_the_paper(real_data):
-    folder = real_data / "rte-eval" / "augmented_test_WebNLG_all"
-    parts = [folder / f"{part}_test_data.json" for part in ("ss", "su", "us", "uu")]
-    train = read_triple_list(real_data / "webnlg" / "train_triples.json")
-    report = audit_corpus(train, read_triple_list(*parts))
-    assert report["sentences"] == 2812
-    assert percent(report) == [17.21, 36.17, 46.62]
-    assert counts(report, "triple_types") == [1106, 2325, 2997]
+    parts = [f"rte-eval/augmented_test_WebNLG_all/{part}_test_data.json" for part in ("ss", "su", "us", "uu")]
+    report, shares, _ = audited(real_data, "webnlg/train_triples.json", *parts)
+    assert (report["sentences"], shares) == (2812, [17.21, 36.17, 46.62])
+    assert [row["count"] for row in report["triple_types"].values()] == [1106, 2325, 2997]
 
 
 @pytest.mark.parametrize(("split", "duplicates", "triples"), [("val", 504, 7985), ("test", 496, 8120)])
 def test_nyt_triples_count_once_a_sentence(real_data, split, duplicates, triples):
-    sentences = read_triple_list(real_data / "nyt" / f"{split}_triples.json")
-    report = audit_corpus(sentences, sentences)
+    report, *_ = audited(real_data, f"nyt/{split}_triples.json", f"nyt/{split}_triples.json")
     assert (report["duplicates"], report["triples"]) == (duplicates, triples)

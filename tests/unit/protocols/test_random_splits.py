@@ -6,9 +6,10 @@ import random
 import numpy as np
 import pytest
 
+from support.webnlg import sentence
 from tripleaudit.cli import main
-from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.registered import read_registered
+from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.protocols import random_splits as drawn
 from tripleaudit.protocols.types import UNSEEN, SeenTriples, distinct_triples
@@ -16,14 +17,11 @@ from tripleaudit.protocols.types import UNSEEN, SeenTriples, distinct_triples
 
 def corpus(size, seed=0):
     chance = random.Random(seed)
-    rows = [
-        [(f"s{chance.randrange(12)}", f"r{chance.randrange(3)}", f"o{chance.randrange(12)}") for _ in range(n % 4)]
-        for n in range(size)
-    ]
-    return [
-        Sentence(str(n), "t", tuple(Triple(Span(None, None, s), r, Span(None, None, o)) for s, r, o in triples))
-        for n, triples in enumerate(rows)
-    ]
+
+    def triple():
+        return f"s{chance.randrange(12)}", f"r{chance.randrange(3)}", f"o{chance.randrange(12)}"
+
+    return [sentence("t", *(triple() for _ in range(n % 4)), id_=str(n)) for n in range(size)]
 
 
 def test_counts_are_those_of_the_definition_and_draws_are_subsets_of_the_sizes():
@@ -50,8 +48,6 @@ def test_same_seed_same_numbers_and_sets_without_triples_are_refused():
 
 
 def test_random_splits_of_webnlg_have_few_unseen_triples_where_the_rearranged_one_has_many(real_data, tmp_path, capsys):
-    from tripleaudit.corpora.store import save_sentences
-
     files = {split: tmp_path / f"{split}.jsonl" for split in ("train", "valid", "test")}
     for split, path in files.items():
         save_sentences(path, read_registered("webnlg-rearranged", split, real_data).sentences)

@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
@@ -55,14 +55,13 @@ class Copies:
         sequences = [words(text) for text in texts]
         self.sets = [frozenset(found) for found in sequences]
         self.frequency = Counter(word for found in self.sets for word in found)
-        self.by_text: dict[str, int] = {}
-        self.by_words: dict[tuple[str, ...], int] = {}
+        self.first: dict[object, int] = {}  # of each text, and of each sequence of words
         self.by_word: dict[str, list[int]] = defaultdict(list)
         self.uncertain = 0  # sentences that were not compared with all that could be like them
         for position, text in enumerate(texts):
-            self.by_text.setdefault(text, position)
+            self.first.setdefault(text, position)
             if sequences[position]:
-                self.by_words.setdefault(tuple(sequences[position]), position)
+                self.first.setdefault(tuple(sequences[position]), position)
             for word in self._prefix(self.sets[position]):
                 self.by_word[word].append(position)
 
@@ -80,9 +79,8 @@ class Copies:
 
     def _copy(self, position: int, text: str, before: int) -> Copy | None:
         sequence = words(text)
-        known: Mapping[Any, int]
-        for known, key, kind in ((self.by_text, text, "equal"), (self.by_words, tuple(sequence), "normalised")):
-            if (other := known.get(key, before)) < before:
+        for key, kind in ((text, "equal"), (tuple(sequence), "normalised")):
+            if (other := self.first.get(key, before)) < before:
                 return Copy(position, other, kind, 1.0)
         mine = frozenset(sequence)
         compared = list(islice(self._candidates(mine, before), MOST))

@@ -110,7 +110,8 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
             said[triple.relation].append((triple, there, back - there))
     found = []
     for name, triples in sorted(said.items(), key=lambda one: (-len(one[1]), one[0])):
-        straight, turned = (Counter(other for row in triples for other in row[side]) for side in (1, 2))
+        straight = Counter(relation for _, there, _ in triples for relation in there)
+        turned = Counter(relation for _, _, back in triples for relation in back)
         best = [*(straight + turned).most_common(2), ("", 0)]
         same = alike[bare(name)]
         guessed = best[0][0] if best[0][1] >= LEAST and best[0][1] > best[1][1] else ""

@@ -6,6 +6,7 @@ one after the other, left to right, each in sight of those before it. All words 
 masked at the same time, one mask a word, so that the candidates of an entity do not depend on the other entities.
 """
 
+import itertools
 import logging
 from collections import defaultdict
 from collections.abc import Sequence
@@ -98,13 +99,13 @@ def _extend(
     searches: Sequence[_Search], sentences: Sequence[Sentence], model: MaskedLanguageModel, *, k: int, beams: int
 ) -> None:
     """Fill the next word of every search, all in one pass of the model."""
+    wanted = [
+        [_masked(sentences[search.sentence].text, search, words, model.mask_token) for _, words in search.beam]
+        for search in searches
+    ]
     queries: defaultdict[str, set[int]] = defaultdict(set)
-    wanted: list[list[tuple[str, int]]] = []
-    for search in searches:
-        keys = [_masked(sentences[search.sentence].text, search, words, model.mask_token) for _, words in search.beam]
-        wanted.append(keys)
-        for text, number in keys:
-            queries[text].add(number)
+    for text, number in itertools.chain(*wanted):
+        queries[text].add(number)
     # Two more than needed: the word itself is dropped, in small letters and capitals.
     answers = model.fill({text: sorted(numbers) for text, numbers in queries.items()}, k + 2)
     for search, keys in zip(searches, wanted, strict=True):
