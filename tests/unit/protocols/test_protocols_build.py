@@ -15,10 +15,8 @@ NAMES = ("tim", "ada", "charles", "apple", "london", "england")
 
 
 def rows(prefix, *pairs):
-    return [
-        sentence(f"{one} founded {other} .", (one, "founded", other), id_=f"{prefix}{number}")
-        for number, (one, other) in enumerate(pairs)
-    ]
+    facts = [(one, "founded", other) for one, other in pairs]
+    return [sentence(f"{' '.join(fact)} .", fact, id_=f"{prefix}{number}") for number, fact in enumerate(facts)]
 
 
 SPLITS = Splits(
@@ -28,11 +26,14 @@ SPLITS = Splits(
 )
 
 
-@pytest.mark.parametrize("name", ["rearranged", "augmented"])
-def test_published_sets_are_passed_on_with_their_audit(name):
-    built, report = build_protocol(name, SPLITS, {"source": "published"})
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("rearranged", {"source": "published"}), ("augmented", {"source": "published"}), ("original", {})],
+)
+def test_published_sets_and_the_original_are_passed_on_with_their_audit(name, options):
+    built, report = build_protocol(name, SPLITS, options)
     assert built == SPLITS
-    assert report["options"] == {"source": "published"}
+    assert report["options"] == options
     assert report["audit"]["sentences"] == len(SPLITS.test)
 
 
@@ -42,10 +43,6 @@ def test_the_report_has_sizes_audit_and_details():
     assert report["sizes"]["train"]["sentences"] == len(built.train) < len(SPLITS.train)
     assert report["audit"]["triple_types"]["entirely_seen"]["count"] == 0
     assert report["details"]["chosen_triples"] == 3
-
-
-def test_original_is_the_data_set_itself():
-    assert build_protocol("original", SPLITS)[0] == SPLITS
 
 
 @pytest.mark.parametrize(
@@ -123,41 +120,39 @@ def test_an_encoder_alone_is_enough_to_augment(files, tmp_path, tiny_encoder):
 
 def test_split_refuses_a_share_over_all_in_one_line(files, tmp_path, capsys):
     arguments = ["--protocol", "sifted", "--rule", "sample", "--percent", "101", "--out", str(tmp_path / "out")]
-    with pytest.raises(SystemExit) as caught:
+    with pytest.raises(SystemExit, match="2"):
         main(["split", *files, *arguments])
     error = capsys.readouterr().err
-    assert caught.value.code == 2 and error.count("\n") == 1
+    assert error.count("\n") == 1
     assert "--percent: expected a number of at least 0 and at most 100, got '101'" in error
 
 
-def test_the_workflow_command_takes_a_studys_options(files, tmp_path, tiny_encoder):
-    lm, words = tmp_path / "lm", tmp_path / "words.txt"
-    assert (
-        main(["train-mlm", "--encoder", str(tiny_encoder), "--train", files[0], "--out", str(lm), "--steps", "2"]) == 0
-    )
+@pytest.fixture
+def named(files):
+    """The files as the options of a rule have them."""
+    return ["--train", files[0], "--valid", files[1], "--test", files[2]]
+
+
+def test_the_workflow_command_takes_a_studys_options(named, tmp_path, tiny_encoder):
+    lm, words, report = tmp_path / "lm", tmp_path / "words.txt", tmp_path / "report.json"
+    assert main(["train-mlm", "--encoder", str(tiny_encoder), *named[:2], "--out", str(lm), "--steps", "2"]) == 0
     assert json.loads((lm / "training.json").read_text())["steps"] == 2
     vectors(ada=(1, 0), tim=(0, 1), apple=(1, 1)).save_word2vec_format(words)
     options = {"masked_lm": "hub:some/model", "vectors": None, "mlm_steps": 9, "options": {"k": 2}, "seed": 4}
     arguments = ["--protocol", "augmented", "--options", json.dumps(options), "--masked-lm", str(lm)]
-    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "augmented.jsonl")]
-    arguments += ["--report", str(tmp_path / "report.json")]
-    arguments += ["--train", files[0], "--valid", files[1], "--test", files[2]]
-    assert main(["build-protocol", *arguments]) == 0
+    arguments += ["--vectors", str(words), "--out-test", str(tmp_path / "augmented.jsonl"), "--report", str(report)]
+    assert main(["build-protocol", *arguments, *named]) == 0
     assert len(load_sentences(tmp_path / "augmented.jsonl")) == 12
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["options"] == {"k": 2, "mlm_steps": 9, "seed": 4}
-    assert set(report["details"]["parts"]) == {"ss", "su", "us", "uu"}
+    found = json.loads(report.read_text())
+    assert found["options"] == {"k": 2, "mlm_steps": 9, "seed": 4}
+    assert set(found["details"]["parts"]) == {"ss", "su", "us", "uu"}
 
 
-def test_the_workflow_command_refuses_options_that_are_no_object(files, capsys):
-    arguments = [
-        part for name, file in zip(("train", "valid", "test"), files, strict=True) for part in (f"--{name}", file)
-    ]
-    arguments += ["--report", "report.json"]
-    assert main(["build-protocol", "--protocol", "rearranged", "--options", "[1", *arguments]) == 1
-    assert "--options: not valid JSON" in capsys.readouterr().err
-    assert main(["build-protocol", "--protocol", "rearranged", "--options", "[1]", *arguments]) == 1
-    assert "--options: expected a JSON object" in capsys.readouterr().err
+@pytest.mark.parametrize(("options", "message"), [("[1", "not valid JSON"), ("[1]", "expected a JSON object")])
+def test_the_workflow_command_refuses_options_that_are_no_object(named, capsys, options, message):
+    arguments = ["--protocol", "rearranged", "--report", "report.json", "--options", options]
+    assert main(["build-protocol", *arguments, *named]) == 1
+    assert f"--options: {message}" in capsys.readouterr().err
 
 
 def test_every_option_is_one_of_the_split_command(capsys):
