@@ -115,39 +115,47 @@ def test_jobs_of_a_study_share_a_device(machine, monkeypatch, impatient):
     assert fits(1)
 
 
-@pytest.mark.parametrize("share", ["0", "5", "half"])
-def test_a_share_that_does_not_divide_a_device(monkeypatch, share):
-    monkeypatch.setenv(devices.SHARE, share)
-    message = f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12"
-    with pytest.raises(UserError, match=message), devices.gpu_slot():
-        pass
-
-
-def test_zero_hides_all_gpus():
-    for options in ({"wanted": "0"}, {"count": 0}):
-        with devices.gpu_slot(**options) as names:
-            assert (names, visible()) == ([], "")
-    assert visible() is None
+SLURM = {"SLURM_JOB_ID": "17"}
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "taken"),
+    ("environment", "options", "taken", "seen"),
     [
-        ("CUDA_VISIBLE_DEVICES", "3", ["3"]),
-        ("CUDA_VISIBLE_DEVICES", "GPU-ab12,5", ["GPU-ab12"]),
-        ("CUDA_VISIBLE_DEVICES", "", []),
-        ("CUDA_VISIBLE_DEVICES", "-1", []),
-        ("CUDA_VISIBLE_DEVICES", "NoDevFiles", []),
-        ("SLURM_JOB_GPUS", "2,3", ["2"]),
+        ({}, {"wanted": "0"}, [], ""),
+        ({}, {"count": 0}, [], ""),
+        ({}, {"count": 2}, ["0", "1"], "0,1"),
+        (SLURM, {}, [], ""),  # it was given none of those that it sees
+        ({**SLURM, "CUDA_VISIBLE_DEVICES": "3"}, {}, ["3"], "3"),
+        ({**SLURM, "CUDA_VISIBLE_DEVICES": "GPU-ab12,5"}, {}, ["GPU-ab12"], "GPU-ab12"),
+        ({**SLURM, "CUDA_VISIBLE_DEVICES": ""}, {}, [], ""),
+        ({**SLURM, "CUDA_VISIBLE_DEVICES": "-1"}, {}, [], ""),
+        ({**SLURM, "CUDA_VISIBLE_DEVICES": "NoDevFiles"}, {}, [], ""),
+        ({**SLURM, "SLURM_JOB_GPUS": "2,3"}, {}, ["2"], "2"),
+        ({"PATH": ""}, {"wanted": "auto"}, [], None),  # a machine without GPUs
     ],
 )
-def test_the_choice_of_a_scheduler_or_user_is_kept(monkeypatch, name, value, taken):
-    monkeypatch.setenv("SLURM_JOB_ID", "17")
-    monkeypatch.setenv(name, value)
-    with devices.gpu_slot() as names:
-        assert names == taken
-        assert visible() == ",".join(taken)
-    assert os.environ[name] == value
+def test_what_a_job_asks_for_and_is_given(monkeypatch, environment, options, taken, seen):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with devices.gpu_slot(**options) as names:
+        assert (names, visible()) == (taken, seen)
+    assert visible() == environment.get("CUDA_VISIBLE_DEVICES")
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "message"),
+    [
+        *(({devices.SHARE: share}, {}, f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12")
+          for share in ("0", "5", "half")),
+        ({}, {"count": 3}, "3 GPUs were asked for, but only 2 can be used here"),
+        ({"PATH": ""}, {"wanted": "1"}, "this job has none"),
+    ],
+)  # fmt: skip
+def test_what_no_job_can_be_given(monkeypatch, environment, options, message):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UserError, match=message), devices.gpu_slot(**options):
+        pass
 
 
 def test_equal_numbers_in_two_jobs_of_a_scheduler_are_not_the_same_device(monkeypatch):
@@ -160,13 +168,6 @@ def test_equal_numbers_in_two_jobs_of_a_scheduler_are_not_the_same_device(monkey
             assert names == ["0"]
 
 
-def test_a_job_of_slurm_without_gpus_uses_none_of_those_it_sees(monkeypatch):
-    monkeypatch.setenv("SLURM_JOB_ID", "17")
-    with devices.gpu_slot() as names:
-        assert (names, visible()) == ([], "")
-    assert visible() is None
-
-
 def test_the_resource_of_a_rule(monkeypatch):
     assert [devices.policy("auto", resource) for resource in (0, 1, 2)] == ["0", "auto", "auto"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
@@ -175,28 +176,12 @@ def test_the_resource_of_a_rule(monkeypatch):
     assert [devices.policy(wanted, 0) for wanted in ("auto", "1", "0")] == ["auto", "1", "0"]
 
 
-def test_more_devices_than_there_are():
-    with devices.gpu_slot(count=2) as names:
-        assert (names, visible()) == (["0", "1"], "0,1")
-    message = "3 GPUs were asked for, but only 2 can be used here"
-    with pytest.raises(UserError, match=message), devices.gpu_slot(count=3):
-        pass
-
-
 def test_what_a_machine_has(machine):
     assert devices.installed() == ["0", "1"]
     machine(SLICED)
     assert devices.installed() == ["MIG-a", "MIG-b"]
     machine("NVIDIA-SMI has failed\n", status=9)
     assert devices.installed() == []
-
-
-def test_a_machine_without_gpus(machine):
-    machine("", status=1)
-    with devices.gpu_slot("auto") as names:
-        assert (names, visible()) == ([], None)
-    with pytest.raises(UserError, match="this job has none"), devices.gpu_slot("1"):
-        pass
 
 
 def test_locks_in_a_position_of_somebody_else(monkeypatch, tmp_path):
