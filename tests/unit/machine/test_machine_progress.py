@@ -1,11 +1,13 @@
-"""Lines of progress: written by a timer, with rate and time left, and no thread left behind."""
+"""Lines of progress: written by a timer, with rate and time left, and no thread left behind; seconds of parts."""
 
 import logging
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from tripleaudit.machine import clock
 from tripleaudit.machine.progress import Progress, duration, watched
 
 
@@ -91,3 +93,15 @@ def test_watched_items():
 
 def test_durations():
     assert [duration(seconds) for seconds in (0, 5.4, 750, 11100, -3)] == ["0:00", "0:05", "12:30", "3:05:00", "0:00"]
+
+
+def test_the_time_of_each_part_is_added_to_what_was_there(monkeypatch):
+    wall = iter((10.0, 12.5, 20.0, 21.0))
+    monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda: next(wall)))
+    seconds = {"gate": 1.0}
+    account = clock.Clock(seconds)
+    for _ in range(2):
+        with account.timed("gate"):
+            pass
+    account.add("start", 0.12345678)
+    assert account.seconds is seconds == {"gate": 4.5, "start": 0.123457}
