@@ -40,7 +40,7 @@ from tripleaudit.files import plain_row, read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.plan.study import Study
 from tripleaudit.tables.building import make_table
-from tripleaudit.training.stream import Extracted, Stream
+from tripleaudit.training.stream import Extracted
 
 COPIES, SIZE = 12, 20
 HERE = Cluster(address=None)
@@ -486,13 +486,6 @@ def test_tokens_survive_the_way_between_two_processes(models):
                     and getattr(own, name).dtype == getattr(back, name).dtype
                 )
     assert apart(joined([])) == []
-
-
-def test_sentences_that_the_encoder_cuts_are_counted(models):
-    long = replace(toy_sentences()[0], text="london " * 300)
-    stream = Stream(CasRel.from_pretrained(models / "casrel"))
-    list(stream.extract([long, toy_sentences()[1]]))
-    assert stream.account.counts["cut"] == 1
 
 
 def test_the_table_has_a_column_for_each_collection(extracted, tmp_path):

@@ -175,7 +175,7 @@ def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any
         sign = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}
         found[file.name] = known.get(file.name, {})
         if not sign.items() <= found[file.name].items():
-            found[file.name] = {**sign, "blocks": [block.to_json() for block in divide(file, reading)]}
+            found[file.name] = {**sign, "blocks": [asdict(block) for block in divide(file, reading)]}
     return found
 
 

@@ -8,7 +8,7 @@ import logging
 import pickle
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -227,7 +227,7 @@ def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator
             if settings["write"] == "triples":
                 table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
             name = block_name(facts["block"], settings)
-            listed = write_block(target, name, table, {**facts, "block": facts["block"].to_json(), "rows": len(table)})
+            listed = write_block(target, name, table, {**facts, "block": asdict(facts["block"]), "rows": len(table)})
         yield packed({**listed, "name": name})
 
 

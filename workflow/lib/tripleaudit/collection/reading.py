@@ -12,7 +12,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -49,9 +49,6 @@ class Block:
     first: int
     rows: int
     sha256: str
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -246,9 +243,11 @@ class _Rows:
             line = self.decoded(row, number).rstrip("\r\n")
             if self.kind == "text" or not line.strip():
                 return None, line
-            with json_explained(self.name, number):
-                value = json.loads(line)
-            row = self._record(value, number)
+            try:
+                row = self._record(json.loads(line), number)
+            except (ValueError, RecursionError):
+                with json_explained(self.name, number):  # entered for each line it would cost a microsecond
+                    raise
             if "\\u" not in line:
                 return row
         if half_character(row[1] or ""):

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, write_json
@@ -60,7 +59,7 @@ def answer(query: Query) -> Answered:
     results, took = query_model(query, task)
     names, closed = set(task.relations.names), query.settings["setting"] == "closed"
     found = [item.prediction(task.relations) for item in results]
-    kept = [_only(sentence, names) if closed else sentence for sentence in found]
+    kept = [replace(one, triples=tuple(t for t in one.triples if t.relation in names or not closed)) for one in found]
     facts = {
         **took,
         "money_of": {item.sentence.id: sum(one.cost for call in item.calls for one in call.paid) for item in results},
@@ -103,10 +102,6 @@ def _seconds(cache: Path, results: Sequence[Extraction], seconds: float, sent: i
     if sent >= len(set(answers)):
         write_json(path, {"seconds": round(seconds, 3), "requests": sent})
     return read_json(path)["seconds"] if path.is_file() else None
-
-
-def _only(sentence: Sentence, relations: set[str]) -> Sentence:
-    return replace(sentence, triples=tuple(triple for triple in sentence.triples if triple.relation in relations))
 
 
 KIND = SystemKind(

@@ -116,12 +116,13 @@ class Answers:
         self.rows[name] = Row(row, getattr(answer, "left_out", ()))
 
     def sentences(self, source: str) -> list[Sentence]:
-        """Return the sentences of the test set with their triples, strings looked for in the text.
+        """Return the sentences of the test set that are answered, with their triples, strings looked for in the text.
 
         Raises:
             UserError: a triple has another form, or a position that does not fit the text.
         """
-        mapped, rows = Mapped(), [self.rows[sentence.id] for sentence in self.query.sentences]
+        mapped = Mapped()
+        rows = [self.rows[sentence.id] for sentence in self.query.sentences if sentence.id in self.rows]
         for row in rows:
             for triple in row["triples"]:  # a corpus may have offsets or no relation there
                 if isinstance(triple, list) and not all(isinstance(part, str | dict) for part in triple):
