@@ -66,6 +66,7 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
         ('Here they are:\n```json\n[["a","r","b"],["a","r","c"]]\n```', 3, 2),
         ('{"triples": [["a", "r", "b"], ["a", "r", "c"]]}', 3, 2),
         ('{"triples": [{"subject": "a", "relation": "r", "object": "b"}]}', 0, 0),
+        ('{"subject": "a", "object": "b"}\n{"subject": "a", "object": "c"}', 0, 2),
         ('<think>[1] [2] [3]</think>{"parts": []}', 4, 0),
         ('["a", "r", "b"]', 0, 0),
         ('["a", "r", "b"]\n["a", "r", "c"]\nGranularity: 2', 2, 2),

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import FEW, Floor, Pair, contrast, leader, pairs_of
-from tripleaudit.tables.inputs import UNEQUAL
+from tripleaudit.tables.inputs import UNEQUAL, ScoreIndex
 
 
 def cell(value: float, low: float | None = None, high: float | None = None, **more) -> Cell:
@@ -141,3 +142,13 @@ def test_noising_is_held_against_the_same_baseline():
     cells.append(of("webnlg", "memorise", "unseen", 6))
     (pair,) = pairs_of(cells, UNSEEN, {**UNSEEN, "noise": "noising"})
     assert [floor.cell.value for floor in pair.floors] == [6, 6]
+
+
+def test_a_test_set_with_zero_triple_sentences_added_is_paired_with_the_one_without():
+    few, many = np.ones((2, 1, 3), int), np.array([[[1, 1, 1]], [[0, 2, 0]], [[0, 1, 1]]])
+    whole, same = ScoreIndex._paired(few, many, ["a", "c"], ["a", "zero", "c"])
+    assert same is many and whole[:, 0].tolist() == [[1, 1, 1], [0, 0, 0], [1, 1, 1]]
+    many[1, 0, 2] = 1  # the sentence that is added has a triple: these are other sentences
+    assert ScoreIndex._paired(few, many, ["a", "c"], ["a", "zero", "c"]) is None
+    turned, _ = ScoreIndex._paired(many[1:], few, ["zero", "c"], ["c", "zero"])  # the same in another order
+    assert turned[:, 0].tolist() == [[0, 1, 1], [0, 2, 1]]
