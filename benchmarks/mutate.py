@@ -19,6 +19,7 @@ import random
 import re
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -50,6 +51,7 @@ COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.
 GUARDS = ("strict", "slots", "frozen", "local_files_only")  # arguments that change no result of a program that is right
 TOLD = ("log", "logger", "logging", "watched", "Progress", "warnings")  # whose calls are words to the user
 SECONDS = 120  # of the processor for the tests of one change; what needs more is taken for a loop without end
+WAITED = 900  # seconds by the clock, after which they wait for what never comes
 MEMORY = 8 * 2**30  # bytes that they may write, so that a change that asks for all fails in place of the machine
 
 
@@ -173,6 +175,7 @@ def forked(copy: Path, log: Path, tests: Sequence[str], tracer: Tracer | None = 
             os.dup2(file.fileno(), 2)
         if tracer is None:
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+            signal.alarm(WAITED)
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))  # drawing plots reserves terabytes
         os.chdir(copy)
         os.environ["PYTHONPATH"] = str(copy / "workflow" / "lib")

@@ -140,6 +140,9 @@ def test_time_and_memory_are_those_of_the_benchmarks(predictions: list[Path]) ->
     assert [[row["value"] for row in rows_of(panel)] for panel in panels] == [[3.0], [180.0, 7.5], [2.0]]
     assert [(row["low"], row["high"]) for row in rows_of(panels[0])] == [(2.0, 4.0)]
     assert [row["series"] for row in rows_of(panels[1])] == ["trained on NZ", "trained on WZ"]
+    assert [panel["encoding"]["yOffset"]["sort"] for panel in panels[:2]] == [
+        ["trained on NZ"], ["trained on NZ", "trained on WZ"]
+    ]  # fmt: skip
     with pytest.raises(UserError, match="test.jsonl: expected a study's predictions"):
         benchmarks_of(["seed1/test.jsonl"])
 
