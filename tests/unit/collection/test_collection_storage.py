@@ -1,17 +1,18 @@
 """A collection in a store: read from and written to an S3 server of this machine, and what is said where that fails."""
 
 import gzip
-import http.server
-import threading
 import urllib.request
 
 import pytest
 
+from support.extractors import build, toy_sentences
+from support.webserver import web_server
 from tripleaudit.collection import addresses, engine
 from tripleaudit.collection.finished import folder_of, read_state
 from tripleaudit.collection.pipeline import Models
 from tripleaudit.collection.reading import Reading
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.casrel import CasRel
 
 moto = pytest.importorskip("moto.server")
 
@@ -48,17 +49,12 @@ def bucket(environment):
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory, tiny_encoder):
-    from support.extractors import build
-    from tripleaudit.extractors.casrel import CasRel
-
     folder = tmp_path_factory.mktemp("models") / "casrel"
     build(CasRel, tiny_encoder, prior=0.4).save_pretrained(folder)
     return folder
 
 
 def test_a_store_is_read_written_and_gone_on_in(bucket, model):
-    from support.extractors import toy_sentences
-
     lines = [each.text for each in toy_sentences()] * 3
     bucket.put_object(Bucket="texts", Key="in/a.txt", Body="\n".join(lines).encode())
     bucket.put_object(Bucket="texts", Key="in/b.txt.gz", Body=gzip.compress("\n".join(lines[:5]).encode()))
@@ -89,25 +85,10 @@ def test_folders_patterns_and_what_is_not_there(bucket):
 
 
 def test_a_store_that_refuses_is_said(environment):
-    class Refusing(http.server.BaseHTTPRequestHandler):
-        def do_HEAD(self):
-            self.send_response(403)
-            self.end_headers()
-
-        do_GET = do_HEAD
-
-        def log_message(self, *arguments):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    environment(server.server_address[1])
-    try:
+    with web_server() as server:
+        environment(server.serve("texts/in", b"", *[403] * 9).split(":")[2].partition("/")[0])
         with pytest.raises(UserError, match=r"^s3://texts/in: the store refuses access or there are no credentials"):
             addresses.text_files(["s3://texts/in"])
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_a_store_that_cannot_be_reached_is_said(environment):
