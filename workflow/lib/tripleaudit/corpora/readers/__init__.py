@@ -26,13 +26,6 @@ from tripleaudit.shipped import shipped
 ANY_COLUMNS = "records"
 
 
-def check_format(format: str) -> str:
-    """Return ``format``, or raise :class:`UserError` where no reader has this name."""
-    if format not in FORMATS:
-        raise UserError(f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}")
-    return format
-
-
 def detect_format(path: str | Path) -> str:
     """Return the name of the format that fits a file, or a folder with a saved data set.
 
@@ -96,10 +89,12 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
     """Return the name of the format that a file is read in: with ``columns``, one that takes a mapping.
 
     Raises:
-        UserError: as :func:`detect_format` and :func:`check_format`.
+        UserError: no reader has this name, or as :func:`detect_format`.
     """
     if format != "auto":
-        return check_format(format)
+        if format not in FORMATS:
+            raise UserError(f"format: {format!r} is unknown, expected auto or one of {', '.join(sorted(FORMATS))}")
+        return format
     if not columns or columns.keys() == {"annotator"}:
         return detect_format(path)
     path = split_of(path)[0]
