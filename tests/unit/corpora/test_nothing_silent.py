@@ -98,36 +98,25 @@ CASES: dict[str, tuple[dict, object]] = {
         r"the entity span \[3, 11\) reads 'da Lund ', but",
     ),
     "brat, offsets of another text": (brat(TEXT, "T1\tP 1 9\tAda Lund"), "span 1 9 reads 'da Lund ', but the file"),
-    "brat, an entity in pieces": (
-        brat(TEXT, "T1\tP 0 3;9 14\tAda leads", T2, R1),
-        (1, 0, {"in_pieces": 1}),
-    ),
-    "brat, a relation over lines": (
-        brat("Ada Lund leads\nDelta", T1, T2, R1),
-        (2, 0, {"relations_between_lines": 1}),
-    ),
+    "brat, an entity in pieces": (brat(TEXT, "T1\tP 0 3;9 14\tAda leads", T2, R1), (1, 0, {"in_pieces": 1})),
+    "brat, a relation over lines": (brat("Ada Lund leads\nDelta", T1, T2, R1), (2, 0, {"relations_between_lines": 1})),
     "brat, a character that ends lines elsewhere": (brat("Ada Lund\x85leads Delta", T1, T2, R1), (1, 1, {})),
     "brat, another such": (brat("Ada Lund\u2028leads Delta", T1, T2, R1), (1, 1, {})),
     "brat, a text saved with other line ends": (
-        brat("It rains .\r\nAda", "T1\tP 11 14\tAda"),
-        "span 11 14 reads '.nAd', but the file says 'Ada'",
+        brat("It rains .\r\nAda", "T1\tP 11 14\tAda"), "span 11 14 reads '.nAd', but the file says 'Ada'",
     ),
     "brat, events and equivalences": (
-        brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"),
-        (1, 1, {"no_relations": 2}),
+        brat(TEXT, T1, T2, R1, "E1\tLead:T1 Who:T2", "*\tEquiv T1 T2"), (1, 1, {"no_relations": 2}),
     ),
     "a blind DocRED": (rows({**DOCRED, "labels": None}), "no sentence is left, 1 documents have no relations"),
     "DocRED, partly without labels": (
-        rows({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED),
-        (1, 1, {"without_labels": 1}),
+        rows({key: value for key, value in DOCRED.items() if key != "labels"}, DOCRED), (1, 1, {"without_labels": 1}),
     ),
     "DyGIE, fewer lists than sentences": (
-        rows({**DYGIE, "relations": [[]]}),
-        "1 lists of 'relations' for 2 sentences; expected one for each",
+        rows({**DYGIE, "relations": [[]]}), "1 lists of 'relations' for 2 sentences; expected one for each",
     ),
     "DyGIE, fewer lists of entities": (
-        rows({**DYGIE, "ner": [[], [], []], "relations": [[], []]}),
-        "3 lists of 'ner' for 2 sentences",
+        rows({**DYGIE, "ner": [[], [], []], "relations": [[], []]}), "3 lists of 'ner' for 2 sentences",
     ),
     "rejected rows at the end": (
         rows(PRODIGY, {**PRODIGY, "answer": "reject"}, {**PRODIGY, "answer": "ignore"}),
@@ -159,22 +148,18 @@ CASES: dict[str, tuple[dict, object]] = {
     "characters that were lost": (rows({"text": "Zo\ufffd", "triples": []}), (1, 0, {"broken_characters": 1})),
     "a byte-order mark inside": (cells(HEAD, GOOD, ["\ufeffIt rains", "", "", ""]), (2, 1, {"broken_characters": 1})),
     "columns in another order": (
-        cells(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))),
-        (10, 10, {"order_rso": 10}),
+        cells(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))), (10, 10, {"order_rso": 10}),
     ),
     "labels of no relation": (
-        cells(HEAD, GOOD, ["It rains", "It", "NA", "rains"]),
-        (2, 1, {"pairs_without_relation": 1}),
+        cells(HEAD, GOOD, ["It rains", "It", "NA", "rains"]), (2, 1, {"pairs_without_relation": 1}),
     ),
     "capital headers": (cells([name.upper() for name in HEAD], GOOD), (1, 1, {})),
     "ids twice": (rows({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
     "ids that look renamed": (
-        rows(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))),
-        (4, 4, {"renamed_ids": 2}),
+        rows(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))), (4, 4, {"renamed_ids": 2}),
     ),
     "no triples among the predictions": (
-        {"a.json": json.dumps({TEXT: [["Ada", "leads", "Delta"], ["Ada", 1], []]})},
-        (1, 1, {"malformed": 2}),
+        {"a.json": json.dumps({TEXT: [["Ada", "leads", "Delta"], ["Ada", 1], []]})}, (1, 1, {"malformed": 2}),
     ),
     "tokens, ends that are the last one": (
         rows({"tokens": WORDS, "entities": [{"start": 0, "end": 1, "text": "Ada Lund"}], "relations": [[0, "is", 0]]}),
@@ -194,8 +179,7 @@ CASES: dict[str, tuple[dict, object]] = {
         (1, 0, {"pairs_without_relation": 1}),
     ),
     "triples under two names": (
-        rows({"text": TEXT, "triples": [], "relations": ROW["triples"]}),
-        (1, 0, {"other_lists": 1}),
+        rows({"text": TEXT, "triples": [], "relations": ROW["triples"]}), (1, 0, {"other_lists": 1}),
     ),
     "texts without a character": (rows(ROW, {"text": " ", "triples": []}), (2, 1, {"empty_texts": 1})),
     "null for a text": (rows({"text": None, "triples": []}), "the text is null, expected a string"),
@@ -289,7 +273,7 @@ CASES: dict[str, tuple[dict, object]] = {
     ),
     "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
     "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
-    "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"),
+    "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"), 
 }  # fmt: skip
 
 

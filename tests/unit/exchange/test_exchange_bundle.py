@@ -231,25 +231,26 @@ def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, ca
     with zipfile.ZipFile(bundle) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
 
-    def changed(**files) -> str:
+    def changed(files) -> str:
         path = tmp_path / "changed.zip"
         with zipfile.ZipFile(path, "w") as archive:
-            for name, data in {**content, **{key.replace("__", "/"): value for key, value in files.items()}}.items():
+            for name, data in {**content, **files}.items():
                 if data is not None:
                     archive.writestr(name, data)
         return error(capsys, "compare", path, study)
 
-    table = content["tables/t.md"]
-    assert "tables/t.md is not the file that was bundled" in changed(**{"tables/t.md": bytes(reversed(table))})
-    assert "tables/t.md is not the file that was bundled" in changed(**{"tables/t.md": table + b"x"})
-    assert "tables/t.md is missing" in changed(**{"tables/t.md": None})
-    assert "more.txt is not the file" in changed(**{"more.txt": b"x"})
-    assert "../out.txt is not the file" in changed(**{"../out.txt": b"x"})
-    manifest = json.loads(content["bundle.json"])
+    table, manifest = content["tables/t.md"], json.loads(content["bundle.json"])
     manifest["files"]["../out.txt"] = {"sha256": "0" * 64, "bytes": 1}
-    outside = {"../out.txt": b"x", "bundle.json": json.dumps(manifest).encode()}
-    assert "outside its folder" in changed(**outside) and not (tmp_path / "out.txt").exists()
-    assert "expected format 1" in changed(**{"bundle.json": b"{}"})
+    for files, message in (
+        ({"tables/t.md": bytes(reversed(table))}, "tables/t.md is not the file that was bundled"),
+        ({"tables/t.md": table + b"x"}, "tables/t.md is not the file that was bundled"),
+        ({"tables/t.md": None}, "tables/t.md is missing"),
+        ({"more.txt": b"x"}, "more.txt is not the file"),
+        ({"../out.txt": b"x"}, "../out.txt is not the file"),
+        ({"../out.txt": b"x", "bundle.json": json.dumps(manifest).encode()}, "outside its folder"),
+        ({"bundle.json": b"{}"}, "expected format 1"),
+    ):
+        assert message in changed(files) and not (tmp_path / "out.txt").exists()
     cut = tmp_path / "cut.zip"
     cut.write_bytes(bundle.read_bytes()[:-200])
     assert "not a bundle of results" in error(capsys, "bundle", cut, "--out", tmp_path / "folder")

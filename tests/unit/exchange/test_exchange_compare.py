@@ -149,11 +149,14 @@ def test_blocks_are_of_their_sentences_and_relations(tmp_path, capsys):
 
 
 def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies, capsys):
-    pair = [str(study) for study in studies]
-    assert main(["compare", *pair, *FAST, "--fail-below", "0"]) == 3
-    assert main(["compare", *pair, *FAST, "--fail-below", "-100"]) == 0
-    assert main(["compare", *pair[::-1], *FAST, "--fail-below", "0"]) == 0
-    assert main(["compare", pair[0], pair[0], *FAST, "--fail-below", "0"]) == 0
+    one, two = map(str, studies)
+    for pair, points, code in (
+        ([one, two], "0", 3),
+        ([one, two], "-100", 0),
+        ([two, one], "0", 0),
+        ([one, one], "0", 0),
+    ):
+        assert main(["compare", *pair, *FAST, "--fail-below", points]) == code
 
 
 def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):
@@ -172,28 +175,24 @@ def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):
 
 
 def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, capsys):
-    def error(*arguments):
-        assert main(["compare", *map(str, arguments), *FAST]) == 1
-        (line,) = capsys.readouterr().err.splitlines()[-1:]
-        return line
-
     one, two = studies
-    gold = one / "protocols/c/original/wz/test.jsonl"
-    half = tmp_path / "half.jsonl"
+    gold, half = one / "protocols/c/original/wz/test.jsonl", tmp_path / "half.jsonl"
     save_sentences(half, load_sentences(files(one, "casrel"))[:40])
-    assert "40 predictions for the 80 sentences" in error(files(one, "casrel"), half, gold)
-    assert "expected GOLD as third argument" in error(files(one, "casrel"), files(two, "prgc"))
-    assert "brings its own gold" in error(one, two, gold)
-    assert "no such file" in error(one, tmp_path / "nowhere")
-    assert "no scored run is here" in error(one, tmp_path)
-    assert "expected a file that ends in" in error(one, two, "--out", tmp_path / "page.pdf")
     other = make_study(tmp_path / "other", {"casrel": 0.5}, sentences=50)
-    assert "expected the same test set" in error(one, other)
-    # a study whose predictions were edited after scoring
-    edited = tmp_path / "edited"
-    shutil.copytree(two, edited)
+    edited = shutil.copytree(two, tmp_path / "edited")  # a study whose predictions were edited after scoring
     save_sentences(files(edited, "prgc"), load_sentences(files(one, "casrel")))
-    assert "has changed since" in error(one, edited)
+    for message, *arguments in (
+        ("40 predictions for the 80 sentences", files(one, "casrel"), half, gold),
+        ("expected GOLD as third argument", files(one, "casrel"), files(two, "prgc")),
+        ("brings its own gold", one, two, gold),
+        ("no such file", one, tmp_path / "nowhere"),
+        ("no scored run is here", one, tmp_path),
+        ("expected a file that ends in", one, two, "--out", tmp_path / "page.pdf"),
+        ("expected the same test set", one, other),
+        ("has changed since", one, edited),
+    ):
+        assert main(["compare", *map(str, arguments), *FAST]) == 1
+        assert message in capsys.readouterr().err.splitlines()[-1]
     # seeds and runs that one side lacks are named
     both = make_study(tmp_path / "both", {"casrel": 0.5, "prgc": 0.5})
     found = compared(capsys, one, both)

@@ -10,7 +10,7 @@ from tripleaudit.corpora.bundled import is_bundle, open_bundle
 from tripleaudit.corpora.readers.given import Given, given
 from tripleaudit.errors import UserError
 from tripleaudit.exchange import comparison, comparison_page
-from tripleaudit.exchange.differences import Difference, Resampled
+from tripleaudit.exchange.differences import Difference
 from tripleaudit.exchange.scored import ScoredRun, runs_of_files, runs_of_study
 from tripleaudit.scoring.matching import check_matching
 
@@ -104,7 +104,7 @@ def compare(
     with tempfile.TemporaryDirectory() as work:
         runs = [_side(one, right, seen, Path(work) / letter, options) for one, letter in zip(sides, "ab", strict=True)]
         names = str(sides[0]), str(sides[1])
-        how = Resampled(bootstrap, shuffles, seed)
+        how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
         return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
 
 

@@ -11,7 +11,6 @@ from tripleaudit.exchange.differences import (
     ChangedSentence,
     Counts,
     Difference,
-    Resampled,
     by_cardinality,
     changed_sentences,
     differences,
@@ -95,7 +94,7 @@ def compare(
     second: Sequence[ScoredRun],
     names: tuple[str, str],
     matching: str,
-    how: Resampled,
+    how: Mapping[str, Any],
 ) -> Comparison:
     """Pair the runs of two sides by what they are, and compare each pair of systems over all their seeds.
 
@@ -192,7 +191,7 @@ def _compared(
     counts: Counts,
     total: Difference,
     matching: str,
-    how: Resampled,
+    how: Mapping[str, Any],
 ) -> Compared:
     keys = [{name: runs[0].counts.keys.get(name, "") for name in PAIRED_BY} for runs in (first, second)]
     named = {name: one if one == keys[1][name] else f"{one} → {keys[1][name]}" for name, one in keys[0].items()}

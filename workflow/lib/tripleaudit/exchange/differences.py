@@ -13,24 +13,15 @@ import numpy as np
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.scoring import difference
-from tripleaudit.scoring.bootstrap import METRICS, REPLICATES
+from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.parts import MOST
-from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm
+from tripleaudit.scoring.significance import ALPHA, holm
 
 EMPTY: Final = "0 (share left empty)"
 
 Counts = tuple[np.ndarray, np.ndarray]
 """Counts ``[sentences, runs, 3]`` of the first and of the second system on the same sentences."""
-
-
-@dataclass(frozen=True)
-class Resampled:
-    """How differences are tested: resamples of the intervals, draws of the test, seed of both."""
-
-    replicates: int = REPLICATES
-    shuffles: int = SHUFFLES
-    seed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,15 +56,15 @@ class Difference(difference.Difference):
         return {**value, "p": self.p, "p_holm": self.corrected}
 
 
-def differences(blocks: Mapping[str, Counts], how: Resampled, *, shared: bool = False) -> list[Difference]:
+def differences(blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared: bool = False) -> list[Difference]:
     """Test what belongs together; p-values are corrected for its number. Blocks without sentences are left out.
 
     Args:
+        how: ``replicates``, ``shuffles`` and ``seed`` (:func:`~tripleaudit.scoring.difference.between`).
         shared: whether the runs of both systems, one by one, share a seed.
     """
     blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
-    draws: dict[str, Any] = {"replicates": how.replicates, "shuffles": how.shuffles, "seed": how.seed}
-    found = [vars(difference.between(*counts, **draws, shared=shared)) for counts in blocks.values()]
+    found = [vars(difference.between(*counts, **how, shared=shared)) for counts in blocks.values()]
     adjusted = holm([one["p"] for one in found])
     return [
         Difference(**{**one, "label": label, "corrected": corrected})

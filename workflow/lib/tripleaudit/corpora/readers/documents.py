@@ -136,7 +136,7 @@ def _is_rebel(probe: Probe) -> bool:
 
 
 DOCRED = form(
-    "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, options=("occurrence",), id="title",
+    "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, id="title",
     tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name",
     subject_start="h.start", subject_end="h.end", subject_type="h.type",
     object_start="t.start", object_end="t.end", object_type="t.type",

@@ -9,6 +9,7 @@ or, with ``key``, ids of entities there. A type is that of the entity, or next t
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,6 @@ def form(
     detects: Callable[[Probe], bool] | None = None,
     rows: Callable[..., Rows] = read_objects,
     plain: Plain | None = None,
-    people: bool = False,
-    options: tuple[str, ...] = (),
     none: tuple[str | None, ...] = (),
     **columns: str | tuple[str, ...],
 ) -> CorpusFormat:
@@ -43,10 +42,9 @@ def form(
         order: its position among those that a file is tried as.
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
-        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines.
+        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines. Its
+            options are those of the format; ``annotator`` is the column of that name, of texts that several annotated.
         plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
-        people: whether several may have annotated a text, of whom the option ``annotator`` of ``rows`` names one.
-        options: names of those of ``rows``.
         none: relations that say that there is none, which are counted.
         columns: role -> column.
 
@@ -55,6 +53,7 @@ def form(
     """
     declared = functools.partial(Mapped, columns, f"form {name}", declared=True, none=none)
     declared()  # a role that there is none of is refused here
+    options = ["columns" if name == "annotator" else name for name in inspect.signature(rows).parameters][1:]
 
     def read(
         path: str | Path, columns: Mapping[str, str] | None = None, **chosen: Any
@@ -63,7 +62,7 @@ def form(
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
-        found = rows(Path(path), **chosen, **({"annotator": given.get("annotator", "")} if people else {}))
+        found = rows(Path(path), **chosen, **{role: who for role, who in given.items() if role == "annotator"})
         if plain is not None:
             found = ((where, plain(row, where)) for where, row in found)
         return declared().sentences(found)
@@ -73,6 +72,6 @@ def form(
         order=order,
         read=read,
         keys=keys,
-        options=(*options, *["columns"] * people),
+        options=tuple(options),
         detects=detects or (has(*keys) if keys else None),
     )

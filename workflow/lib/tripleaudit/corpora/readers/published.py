@@ -57,7 +57,7 @@ def with_spans(path: Path, occurrence: str = "first") -> Rows:
 # the same as TPLinker and the generalisation papers spread it
 TRIPLE_LIST_SPANS = form(
     "triple-list-spans", order=7, keys=("text", "triple_list", "relation_list"), detects=has("relation_list", "text"),
-    rows=with_spans, options=("occurrence",), id="id", text="text", triples="relation_list",
+    rows=with_spans, id="id", text="text", triples="relation_list",
     subject="subject", relation="predicate", object="object",
     subject_start="subj_char_span.0", subject_end="subj_char_span.1",
     object_start="obj_char_span.0", object_end="obj_char_span.1",
@@ -76,7 +76,7 @@ def one_side(path: Path, side: str = "truth") -> Rows:
 
 PREDICTIONS = form(
     "predictions", order=6, keys=("text", "predict", "truth"), detects=has("predict", "truth"), rows=one_side,
-    options=("side",), text="text", triples="triples",
+    text="text", triples="triples",
 )  # fmt: skip
 
 PAIR_END, TABS = "###END###", 5
@@ -201,7 +201,7 @@ def _with_ends(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 # spaCy's annotation tool
 PRODIGY = form(
-    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people, people=True,
+    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people,
     text="text", triples="relations", subject="head", relation="label", object="child",
     entities="spans", name="text", start="start", end="end", type="label",
 )  # fmt: skip
@@ -267,7 +267,7 @@ def _names_of(annotator: Any) -> list[str]:
 
 # the JSON export
 LABEL_STUDIO = form(
-    "label-studio", order=6.3, keys=("data", "annotations"), rows=tasks, people=True,
+    "label-studio", order=6.3, keys=("data", "annotations"), rows=tasks,
     id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
     entities="regions", key="id", name="text", start="start", end="end", type="labels",
 )  # fmt: skip
