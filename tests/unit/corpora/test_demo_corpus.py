@@ -53,18 +53,14 @@ def test_another_seed_is_another_world():
     assert not {sentence.text for sentence in mine["train"]} & {sentence.text for sentence in other["train"]}
 
 
-def test_sizes(shipped, folder):
+def test_sizes_are_those_of_the_readme(shipped, folder):
     counts = {part: len(sentences) for part, sentences in shipped.items()}
     assert counts == {
         "train": 1200, "valid": 200, "test": 500, "train_zero": 1200, "valid_zero": 200, "test_zero": 500,
         "test_augmented": 2000,
     }  # fmt: skip
     sizes = [(folder / f"{part}.jsonl").stat().st_size for part in FILES]
-    assert max(sizes) < 0.7e6
-    assert sum(sizes) < 1.6e6
-
-
-def test_readme_states_the_counts(shipped, folder):
+    assert max(sizes) < 0.7e6 and sum(sizes) < 1.6e6
     readme = (folder / "README.md").read_text(encoding="utf-8")
     for part, sentences in shipped.items():
         triples = sum(len(sentence.triples) for sentence in sentences)
@@ -74,43 +70,31 @@ def test_readme_states_the_counts(shipped, folder):
         assert f"{types[name]['count']} ({100 * types[name]['share']:.2f} %)" in readme
 
 
-def test_spans_are_exact_and_ids_unique(shipped):
+def test_texts_are_finished_english_once_each_with_exact_spans_and_ids_of_their_own(shipped):
     everything = [sentence for sentences in shipped.values() for sentence in sentences]
     assert not [problem for sentence in everything for problem in sentence.problems()]
     assert all(triple.located for sentence in everything for triple in sentence.triples)
     assert len({sentence.id for sentence in everything}) == len(everything)
-
-
-def test_no_text_occurs_twice(shipped):
     texts = Counter(sentence.text for part in FILES if part != "test_augmented" for sentence in shipped[part])
     assert texts.most_common(1)[0][1] == 1
-
-
-def test_texts_are_finished_english(shipped):
     leftovers = re.compile(r"[{}|\[\]<>\ue000-\uf8ff]|\s\s|\s[,.;)]|,,|\.\.|[a-z]\(|\b(the|a) the\b")
-    for sentences in shipped.values():
-        for sentence in sentences:
-            assert not leftovers.search(sentence.text), sentence
-            assert sentence.text[-1] == "."
+    assert not [each for each in everything if leftovers.search(each.text) or each.text[-1] != "."]
 
 
 def test_sentences_are_short_and_hold_one_to_three_triples(shipped):
     lengths = [len(sentence.text.split()) for part in ("train", "valid", "test") for sentence in shipped[part]]
     assert 12 <= sum(lengths) / len(lengths) <= 25
     cardinality = Counter(len(sentence.triples) for sentence in shipped["train"])
-    assert set(cardinality) == {1, 2, 3}
-    assert min(cardinality.values()) >= 30
+    assert set(cardinality) == {1, 2, 3} and min(cardinality.values()) >= 30
     assert not any(sentence.triples for part in FILES if part.endswith("_zero") for sentence in shipped[part])
 
 
 def test_each_stratum_is_large_enough_for_an_f1(shipped):
     report = audit_corpus(shipped["train"], shipped["test"])
     types, strata = report["triple_types"], report["strata"]
-    assert 0.6 <= types["entirely_seen"]["share"] <= 0.67
-    assert 0.17 <= types["partially_seen"]["share"] <= 0.23
-    assert 0.14 <= types["unseen"]["share"] <= 0.2
-    assert strata["partially_seen"]["count"] >= 90
-    assert strata["unseen"]["count"] >= 90
+    for name, least, most in (("entirely_seen", 0.6, 0.67), ("partially_seen", 0.17, 0.23), ("unseen", 0.14, 0.2)):
+        assert least <= types[name]["share"] <= most
+    assert min(strata[name]["count"] for name in ("partially_seen", "unseen")) >= 90
 
 
 def test_each_test_sentence_is_there_four_times_about_other_names(shipped, world):
