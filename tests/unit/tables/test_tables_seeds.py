@@ -14,7 +14,8 @@ from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.significance import holm, randomisation_test
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.cells import Table
+from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.grid import ONE_SEED, notes
 from tripleaudit.tables.inputs import RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs
 
@@ -54,6 +55,22 @@ def stacked(results: Results, extractor: str) -> np.ndarray:
     files = [path for path in results.counts if path.name.startswith(f"webnlg-original-nz-nz-{extractor}-none-")]
     assert len(files) == len(SEEDS)
     return np.stack([load_counts(path).of("exact-string", "all") for path in files], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "trained", "several", "two"),
+    [
+        ([1], "1 seed.", False, False),
+        ([1, 3], "1 to 3 seeds; values are means", False, False),
+        ([2], "2 seeds; values are means", True, True),
+        ([3], "3 seeds; values are means", True, False),
+    ],
+)
+def test_notes_say_what_the_number_of_seeds_means(seeds: list[int], trained: str, several: bool, two: bool) -> None:
+    said = " ".join(notes([Cell(1.0, seeds=number, bold=True) for number in seeds], None))
+    assert f"Trained with {trained}" in said
+    assert ("sentences and trained runs" in said, "over sentences and runs" in said) == (several, several)
+    assert (ONE_SEED in said, "Two runs hardly" in said) == (not several, two)
 
 
 def test_mean_deviation_and_interval_by_hand(results: Results, table: Callable) -> None:
