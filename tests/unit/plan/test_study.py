@@ -7,10 +7,12 @@ from support.workflow import problems, refusals
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS, TABLES
 from tripleaudit.errors import UserError
+from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.protocol_section import Augmented
 from tripleaudit.plan.report import Table
 from tripleaudit.plan.study import Run, Study
 from tripleaudit.protocols.augmented.train_mlm import STEPS
+from tripleaudit.sources import registry
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import OPTIONS, TableInputs
 
@@ -78,6 +80,24 @@ def test_what_a_training_is_scored_on():
     assert plan.testsets(run.trainset) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
     assert plan.testsets("rearranged-nz") == [("test", "nz")]
     assert plan.testsets("original-wz") == [("test", "nz"), ("test", "wz")]
+
+
+def test_a_row_of_scores_is_made_from_what_its_system_gives():
+    systems, settings = {"mine": {"command": "python -"}}, ["nz", "wz"]
+    plan = study(extractors={"casrel": {}}, settings=settings, zcc={"binary": {}}, systems=systems, baselines=[])
+    made = {path.removeprefix("webnlg/original-"): (set(row.inputs), row.options) for path, row in plan.scored.items()}
+    own, nz = {"gold", "predictions", "train"}, ["--only-with-triples"]
+    assert made == {
+        "nz/casrel/none/seed1/test-nz": (own, nz),
+        "nz/casrel/none/seed1/test-wz": (own, []),
+        "wz/casrel/none/seed1/test-nz": (own, nz),
+        "wz/casrel/none/seed1/test-wz": (own, []),
+        "wz/zcc-binary/none/seed1/classification": ({"gold", "decisions"}, []),
+        "nz/casrel/none/seed1/zcc-binary": (own | {"decisions"}, []),
+        "nz/mine/zcc-binary-seed1": (own | {"decisions", "report"}, []),
+        "nz/mine/test-nz": (own | {"report"}, nz),
+        "nz/mine/test-wz": (own | {"report"}, []),
+    }
 
 
 def test_baselines_are_scored_wherever_extractors_and_classifiers_are():
@@ -260,3 +280,14 @@ def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in()
     (file,) = data.files_of_split("webnlg", "train", "original")
     for folder, said in (("some/raw/", "some/raw"), ("", ".")):
         assert data.prepare_origin(of, [folder + file]) == ["--raw-root", said]
+
+
+def test_pages_are_named_with_their_files_that_are_neither_fetched_nor_there(tmp_path):
+    fetched, *others = map(registry.raw_file, ("webnlg/val_triples.json", "nyt29/train.sent", "nyt29/dev.sent"))
+    (said,) = StudyPaths("s", str(tmp_path)).to_get(fetched, *others)
+    assert said.startswith("nyt29/train.sent, nyt29/dev.sent: cannot be fetched; get it from https://")
+    assert list(StudyPaths("s", str(tmp_path), "raw").to_get(*others)) == []  # where all files are one's own
+    path = others[0].below(tmp_path / "raw")
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert [said.partition(":")[0] for said in StudyPaths("s", str(tmp_path)).to_get(*others)] == ["nyt29/dev.sent"]
