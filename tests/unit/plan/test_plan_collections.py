@@ -27,7 +27,9 @@ def test_the_models_of_a_study_are_found():
     assert (report.options("collection"), len(report.files())) == ('{"caption": "Mine."}', 1)
     assert plan.model_run("news") == "webnlg/original-nz/casrel/none/seed7"
     assert plan.gate_run("news") == "webnlg/original-wz/zcc-binary/none/seed7"
-    assert plan.model("news") == ["results/s/models/webnlg/original-nz/casrel/none/seed7/model.safetensors"]
+    folder = "results/s/models/webnlg/original-nz/casrel/none/seed7"
+    assert plan.model("news") == [f"{folder}/model.safetensors"]
+    assert plan.who_options("news", 2) == ["--model", folder]
     assert plan.files() == ["results/s/collections/news/collection.json"]
     other = Study(collection(seed=8, trainset="original-wz", gate=None)).collections
     assert other.model_run("news") == "webnlg/original-wz/casrel/none/seed8"
