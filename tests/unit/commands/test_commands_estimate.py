@@ -62,7 +62,9 @@ def test_requests_tokens_and_money(tmp_path, config, told, capsys):
     assert "the budget may not suffice" in text
     assert "not counted, because what they read is not made yet: later" in text
     assert "environment variables to set first: ESTIMATE_KEY" in text
-    assert text.splitlines()[1].split()[:6] == ["d", "s", "e", "6", "2", "4"]
+    shown = [line.split() for line in text.splitlines()]
+    assert shown[1][:6] == ["d", "s", "e", "6", "2", "4"] and ["d", "finished", "e", "done"] in shown
+    assert ["total", "6", "2", "4"] in [row[:4] for row in shown]
     config["generative"]["systems"]["finished"]["max_tokens"] = 5  # a result of other settings is not done
     result = told("estimate", "--config", json.dumps(config), "--results", tmp_path / "r")
     assert [job["done"] for job in result["jobs"]] == [False, False, False]
