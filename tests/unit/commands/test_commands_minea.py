@@ -26,6 +26,15 @@ def section(url):
     return json.dumps({"endpoints": {"fake": {"base_url": url, "model": "m"}}, "cache": "cache"})
 
 
+def infused(document, **values):
+    """Put the scripted model's needles into the document, as the folder ``corpus``, and return the plan."""
+    plan = json.dumps({"schema": "demo", "target": 0.3, "piece_chars": 2500, **values})
+    write_rows("needles.jsonl", make_needles())
+    made = ["make-needles", "--section", "{}", "--study", "s", "--plan", plan, "--documents", str(document)]
+    assert main([*made, "--needle-file", "needles.jsonl", "--out", "corpus"]) == 0
+    return plan
+
+
 def test_estimate_first_then_yes(document, tmp_path, told, capsys):
     common = [str(document), "--schema", "demo", "--model", "m", "--needle-source", "templates", "--iterations", "1"]
     common += ["--piece-chars", "3000", "--reserve", "300", "--prices", "1", "2", "--timeout", "20"]
@@ -118,10 +127,7 @@ def test_budget_stops_before_it_is_exceeded(document, refused, capsys):
 
 def test_a_run_that_fails_in_iteration_2_goes_on_without_paying_twice(document, tmp_path):
     """At the second follow-up call about the second piece; that a kill loses no answer, test_llm_services shows."""
-    plan = json.dumps({"schema": "demo", "target": 0.3, "piece_chars": 2500, "iterations": 2})
-    write_rows("needles.jsonl", make_needles())
-    made = ["make-needles", "--section", "{}", "--study", "s", "--plan", plan, "--documents", str(document)]
-    assert main([*made, "--needle-file", "needles.jsonl", "--out", "corpus"]) == 0
+    plan = infused(document, iterations=2)
     failed = []
 
     def faults(number, body):
@@ -144,6 +150,20 @@ def test_a_run_that_fails_in_iteration_2_goes_on_without_paying_twice(document, 
         assert extracted("second", "other-cache") == 0
     once, again = ([row for _, row in read_jsonl(f"{name}/entities.jsonl")] for name in ("first", "second"))
     assert once == again
+
+
+def test_another_judge_gets_the_questions_of_a_judge_and_no_others(document):
+    plan = infused(document, iterations=0, untouched=False)
+    with FakeEndpoint(NeedleModel()) as fake, FakeEndpoint(NeedleModel()) as other:
+        servers = {"fake": {"base_url": fake.url, "model": "m"}, "other": {"base_url": other.url, "model": "j"}}
+        values = json.dumps({"endpoints": servers, "cache": "cache"})
+        arguments = ["extract-needles", "--study", "s", "--plan", plan, "--corpus", "corpus", "--endpoint", "fake"]
+        assert main([*arguments, "--section", values, "--judge", "other", "--out", "out"]) == 0
+    asked = [
+        {"These records were extracted" in body["messages"][-1]["content"] for body in each.requests}
+        for each in (fake, other)
+    ]
+    assert asked == [{False}, {True}]
 
 
 def test_types_that_a_model_finds_fitting_become_a_schema(document, tmp_path, capsys):
