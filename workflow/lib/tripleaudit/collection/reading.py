@@ -11,7 +11,7 @@ import io
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
@@ -77,48 +77,19 @@ class Line(NamedTuple):
     number: int
 
 
-class Sentences:
-    """What a block holds, as its rows are taken.
+class Sentences(NamedTuple):
+    """What a block holds.
 
     Attributes:
-        block: that is read.
+        block: that was read.
         lines: its sentences.
         counts: ``lines`` read, and of these ``empty``, ``broken`` (not UTF-8, not JSON, or without a text) and
             ``too_long``; every other one is a sentence.
     """
 
-    def __init__(self, block: Block):
-        self.block = block
-        self.counts: Counter[str] = Counter(lines=0, empty=0, broken=0, too_long=0)
-        self.lines: list[Line] = []
-
-    def take(self, row: Row, rows: "_Rows") -> None:
-        """Take the next row.
-
-        Raises:
-            UserError: it is broken, and broken rows are not left out.
-        """
-        number, most = self.block.first + self.counts["lines"], rows.reading.max_chars
-        self.counts["lines"] += 1
-        try:
-            content = row and rows.content(row, number)
-        except UserError as error:
-            if not rows.reading.skip:
-                raise
-            self._leave_out("broken", str(error))
-            return
-        id_, text = content or (None, None)
-        if content and not (text or "").strip():
-            self.counts["empty"] += 1
-        elif text is None or len(text) > most:
-            self._leave_out("too_long", f"{rows.name} line {number}: longer than {most} characters")
-        else:
-            self.lines.append(Line(f"{rows.name}:{number}" if id_ is None else id_, text, number))
-
-    def _leave_out(self, state: str, why: str) -> None:
-        self.counts[state] += 1
-        if self.counts[state] <= SHOWN:
-            logger.warning("left out: %s", why)
+    block: Block
+    lines: list[Line]
+    counts: Counter[str]
 
 
 def divide(file: TextFile, reading: Reading) -> list[Block]:
@@ -152,17 +123,9 @@ def read_blocks(file: TextFile, blocks: Sequence[Block], reading: Reading) -> It
     rows, before = _Rows(file, reading), 0
     found = iter(rows)
     for block in blocks:
-        sentences, digest = Sentences(block), hashlib.sha256()
         skipped = block.first - 1 - before
-        for data, row in islice(found, skipped, skipped + block.rows):
-            digest.update(data)
-            sentences.take(row, rows)
+        yield rows.sentences(block, islice(found, skipped, skipped + block.rows))
         before = block.first - 1 + block.rows
-        if digest.hexdigest() != block.sha256:
-            raise UserError(
-                f"{file.name}: changed since the collection was divided into blocks; run again to divide it again"
-            )
-        yield sentences
 
 
 class _Rows:
@@ -183,6 +146,39 @@ class _Rows:
                 if stream.peek(3).startswith(codecs.BOM_UTF8):
                     stream.read(3)
                 yield from map(_signed, self._of_csv(stream)) if self.kind == "csv" else self._lines(stream)
+
+    def sentences(self, block: Block, found: Iterable[tuple[bytes, Row]]) -> Sentences:
+        """Return the sentences of a block, of whose rows the first ones that are left out are named in the log.
+
+        Raises:
+            UserError: a row is broken, and broken rows are not left out; or the file has changed.
+        """
+        lines, counts = list[Line](), Counter(lines=0, empty=0, broken=0, too_long=0)
+        digest, most = hashlib.sha256(), self.reading.max_chars
+        for number, (data, row) in enumerate(found, block.first):
+            digest.update(data)
+            counts["lines"] += 1
+            state, why, content = "too_long", f"{self.name} line {number}: longer than {most} characters", None
+            try:
+                content = row and self.content(row, number)
+            except UserError as error:
+                if not self.reading.skip:
+                    raise
+                state, why = "broken", str(error)
+            id_, text = content or (None, None)
+            if content and not (text or "").strip():
+                counts["empty"] += 1
+            elif text is not None and len(text) <= most:
+                lines.append(Line(f"{self.name}:{number}" if id_ is None else id_, text, number))
+            else:
+                counts[state] += 1
+                if counts[state] <= SHOWN:
+                    logger.warning("left out: %s", why)
+        if digest.hexdigest() != block.sha256:
+            raise UserError(
+                f"{self.name}: changed since the collection was divided into blocks; run again to divide it again"
+            )
+        return Sentences(block, lines, counts)
 
     def _lines(self, stream: BinaryIO) -> Iterator[tuple[bytes, bytes | None]]:
         """Yield lines twice as they are; of one that is too long to be looked at its digest and None."""
