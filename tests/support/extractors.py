@@ -423,18 +423,6 @@ def check_save_and_load(model: Extractor, folder: Path) -> None:
         assert [each.triples for each in after] == [each.triples for each in before]
 
 
-def check_extractor(
-    extractor: type[Extractor], encoder: Path, folder: Path, *, overfit: dict | None = None, **settings
-) -> Extractor:
-    """Run all whole-model checks on one extractor; ``overfit`` holds further arguments of :func:`check_overfit`."""
-    check_zero_triple_batch(build(extractor, encoder, **settings).train())
-    check_determinism(extractor, encoder, **settings)
-    model = check_overfit(extractor, encoder, **(overfit or {}), **settings)
-    check_save_and_load(model, folder)
-    check_padding_invariance(model)
-    return model
-
-
 class ExtractorContract:
     """What holds for every extractor; the class of a test module says what is its own.
 
@@ -443,7 +431,7 @@ class ExtractorContract:
         oracle: see :func:`ceiling`; ``words`` as there.
         worked: rows of the worked example.
         ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
-        whole, overfit: settings of :func:`check_extractor`, and what it overfits with.
+        whole: settings of the checks of a whole model; ``overfit`` and ``determinism``: further arguments of two.
     """
 
     kind: ClassVar[type[Extractor]]
@@ -455,6 +443,7 @@ class ExtractorContract:
     within: ClassVar[float] = 0.1
     whole: ClassVar[dict] = {}
     overfit: ClassVar[dict] = {}
+    determinism: ClassVar[dict] = {}
 
     def test_the_worked_example_comes_back(self, tiny_encoder):
         batch = training_batch(build(self.kind, tiny_encoder), [worked_example()])
@@ -463,7 +452,11 @@ class ExtractorContract:
         assert ((scores > 0.99) & (scores <= 1)).all()
 
     def test_whole_model(self, tiny_encoder, tmp_path):
-        check_extractor(self.kind, tiny_encoder, tmp_path / "saved", overfit=self.overfit, **self.whole)
+        check_zero_triple_batch(build(self.kind, tiny_encoder, **self.whole).train())
+        check_determinism(self.kind, tiny_encoder, **self.whole | self.determinism)
+        model = check_overfit(self.kind, tiny_encoder, **self.overfit, **self.whole)
+        check_save_and_load(model, tmp_path / "saved")
+        check_padding_invariance(model)
 
     @pytest.mark.parametrize("corpus", ["nyt", "webnlg"])
     def test_ceilings_on_real_test_sets(self, real_data, minilm, corpus):

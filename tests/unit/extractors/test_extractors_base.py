@@ -129,8 +129,6 @@ def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
         CasRel.from_encoder(tiny_encoder, ["C", "C"])
     with pytest.raises(UserError, match="at least one relation"):
         CasRel.from_encoder(tiny_encoder, [])
-    with pytest.raises(UserError, match="casrel: unknown key 'max_lenght', did you mean 'max_length'"):
-        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, max_lenght=9)
     with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
         CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
 

@@ -138,14 +138,6 @@ def test_specials_and_padding_start_and_end_nothing():
     assert set(map(tuple, rows.tolist())) == {(0, s, s, 0, o, o) for s in (1, 2) for o in (1, 2)}
 
 
-def test_no_subject_gives_no_triple():
-    rows, scores = decode(
-        torch.full((2, 4, 2), -1.0), lambda s, a, b: torch.zeros(len(s), 4, 2, 3), torch.ones(2, 4).bool(), 3
-    )
-    assert rows.shape == (0, 6)
-    assert scores.shape == (0,)
-
-
 def test_a_chain_is_beyond_the_linear_object_taggers(tiny_encoder):
     """With (a, r, b) and b a subject of its own, w(a) + w(b) > 0 contradicts w(a) + w(a) < 0 and w(b) + w(b) < 0.
 

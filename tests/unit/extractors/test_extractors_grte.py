@@ -14,11 +14,6 @@ from support.extractors import (
     PlainLoss,
     Portions,
     build,
-    check_determinism,
-    check_overfit,
-    check_padding_invariance,
-    check_save_and_load,
-    check_zero_triple_batch,
     random_batch,
     toy_sentences,
     training_batch,
@@ -69,14 +64,8 @@ class TestGRTE(ExtractorContract, PlainLoss, Portions):
     exact = {"dropout": 0.0}
     ceilings = {"nyt": 99.99, "webnlg": 99.94}
     portions = grte, "CANDIDATES"
-
-    def test_whole_model(self, tiny_encoder, tmp_path):
-        settings = {"rounds": 2, "dropout": 0.0}
-        check_zero_triple_batch(build(GRTE, tiny_encoder, **settings).train())
-        check_determinism(GRTE, tiny_encoder, learning_rate=1e-5, rounds=3)  # the loss is a sum: large gradients
-        model = check_overfit(GRTE, tiny_encoder, **settings)
-        check_save_and_load(model, tmp_path / "saved")
-        check_padding_invariance(model)
+    whole = {"rounds": 2, "dropout": 0.0}
+    determinism = {"learning_rate": 1e-5, "rounds": 3, "dropout": 0.1}  # the loss is a sum: large gradients
 
 
 def test_worked_example(tiny_encoder):

@@ -7,10 +7,8 @@ import torch.nn.functional as F
 from support.extractors import NARROW, build, toy_sentences
 from tripleaudit.extractors import formulation, prediction, tables
 from tripleaudit.extractors.grte import GRTE, Attention
-from tripleaudit.extractors.maxima import features, table_maxima
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
-from tripleaudit.extractors.tables import Table
 from tripleaudit.extractors.tplinker import TPLinker
 
 SETTINGS = [
@@ -114,24 +112,6 @@ def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatc
     else:
         same(predict(texts), expected)
     assert sizes == [8, 4, 2, 2, 4, 2, 2]
-
-
-def test_tables_of_float32_features_stay_in_float32_under_autocast(monkeypatch):
-    """GRTE's features are float32 after a refining block: neither maxima nor loss round them."""
-    draw = torch.Generator().manual_seed(0)
-    left, right = (torch.randn(2, 4, 8, generator=draw) for _ in range(2))
-    layer = torch.nn.Linear(8, 16).requires_grad_(False)
-    mask = torch.tensor([[True] * 4, [True, True, False, False]])
-    cells = torch.tensor([[0, 0, 1, 1, 3, 1], [0] * 6])
-    monkeypatch.setenv(formulation.VARIABLE, "device")
-    table = Table(left, right, layer.weight.view(8, 2, 8), layer.bias.view(8, 2), features, mask)
-    results = []
-    for enabled in (False, True):
-        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
-            results.append([*table_maxima(left, right, layer, mask, mask), *table.loss(cells)])
-    for plain, cast in zip(*results, strict=True):
-        assert cast.dtype == torch.float32
-        torch.testing.assert_close(cast, plain, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -2,9 +2,10 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
@@ -54,6 +55,7 @@ def predict_files(
     for (path, _), sentences in zip(files, sets, strict=True):
         report_unknown_relations(sentences, model.config.relations, path.name)
     texts, ids = ([getattr(each, name) for own in sets for each in own] for name in ("text", "id"))
+    predicted: Iterator[Any]
     if model.kind == "classifier":
         scores = zip(ids, model.decide(texts, batch_size), strict=True)
         predicted = iter([{"id": id_, "score": score} for id_, score in scores])
