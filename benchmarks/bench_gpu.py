@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from tripleaudit.extractors.base import Extractor, ExtractorOutput
+from tripleaudit.extractors.base import Extractor, ExtractorOutput, by_sentence
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.files import atomic_write
 from tripleaudit.training.data import Collator, TrainingSentences, batches
@@ -231,7 +231,7 @@ class Bench:
 
         def predict(batch: dict[str, Tensor]) -> None:
             with precision():
-                model.predict_batch(batch)
+                by_sentence(*model.decoded(batch)[:2], batch["content_mask"].cpu())
 
         def forward(batch: dict[str, Tensor]) -> None:
             with torch.inference_mode(), precision():

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.base import Extractor, by_sentence
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.files import atomic_write
 from tripleaudit.randomness import generator
@@ -217,7 +217,7 @@ def prediction(model: Extractor, device: torch.device) -> Callable[[dict], list]
     def predict(batch: dict[str, Tensor]) -> list:
         model.eval()
         with precision(device):
-            return model.predict_batch(batch)
+            return by_sentence(*model.decoded(batch)[:2], batch["content_mask"].cpu())
 
     return predict
 

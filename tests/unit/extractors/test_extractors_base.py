@@ -18,11 +18,11 @@ from tripleaudit.extractors.registry import (
     extractor_class,
     extractor_names,
     load_extractor,
-    register_from,
     resolve,
     saved_extractor_name,
 )
 from tripleaudit.extractors.tdeer import TDEER
+from tripleaudit.registries import use_plugins
 
 PLUGIN = """
 from tripleaudit.extractors.casrel import CasRel
@@ -57,7 +57,7 @@ def test_unknown_names_get_suggestions():
 def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
     file = tmp_path / "plugin.py"
     file.write_text(PLUGIN.format(name="own"), encoding="utf-8")
-    assert register_from(f"{file}:Own") == "own"
+    use_plugins([f"own={file}:Own"])
     own = extractor_class("own")
     assert own.__name__ == "Own"
     model = build(own, tiny_encoder)
@@ -68,20 +68,21 @@ def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("plugin.py", "expected path/to/file.py:Class"),
-        ("missing.py:Own", "no such file"),
-        ("plugin.py:Other", "has no class 'Other'"),
-        ("plugin.py:value", "expected a subclass"),
-        ("plugin.py:Nameless", "expected a class attribute 'name'"),
-        ("taken.py:Own", "the name 'casrel' is a built-in extractor"),
+        ("own=plugin.py", "expected NAME=path/to/file.py:Class"),
+        ("own=missing.py:Own", "no such file"),
+        ("own=plugin.py:Other", "has no class 'Other'"),
+        ("own=plugin.py:value", "expected a subclass"),
+        ("own=plugin.py:Nameless", "expected a class attribute 'name'"),
+        ("other=plugin.py:Own", "Own has the name 'own', expected 'other'"),
+        ("casrel=plugin.py:Own", "the extractor 'casrel' has the name of one that is built in"),
     ],
 )
 def test_bad_registrations(tmp_path, monkeypatch, reference, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plugin.py").write_text(PLUGIN.format(name="own"), encoding="utf-8")
-    (tmp_path / "taken.py").write_text(PLUGIN.format(name="casrel"), encoding="utf-8")
     with pytest.raises(UserError, match=message):
-        register_from(reference)
+        use_plugins([reference])
+        extractor_class(reference.partition("=")[0])
 
 
 def test_a_checkpoint_of_another_extractor_is_refused(saved):

@@ -359,17 +359,8 @@ class Extractor(PreTrainedModel):
         batch = pad_batch(alignments, self.aligner.pad_id, words=self.words)
         return {key: value.to(self.device, non_blocking=True) for key, value in batch.items()}
 
-    def predict_batch(self, batch: dict[str, Tensor]) -> list[list[Row]]:
-        """Decode a batch: for each sentence (subject start, end, relation, object start, end, score), best score first.
-
-        Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with
-        their best score. Inclusive token indices.
-        """
-        rows, scores, _ = self._found(batch)
-        return by_sentence(rows, scores, batch["content_mask"].cpu())
-
     @torch.inference_mode()
-    def _found(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
+    def decoded(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
         """Rows and scores of a batch, on the host; the states [B, L, H] that tell types, where these were learnt."""
         rows, scores = self.predict_rows(**batch)
         states, self._states = self._states, None
@@ -408,7 +399,7 @@ class Extractor(PreTrainedModel):
         with self.predicting(), ThreadPoolExecutor(1) as threads:
             waiting = []
             for whole in prepared(self, list(dict.fromkeys(texts)), alignments, batch_size):
-                for batch, decoded in within_memory(whole, self.device, self._found):
+                for batch, decoded in within_memory(whole, self.device, self.decoded):
                     if on_device(self.device):
                         waiting.append(threads.submit(finish, batch, *decoded))
                     else:
@@ -443,7 +434,14 @@ class Extractor(PreTrainedModel):
 
 
 def by_sentence(rows: Tensor, scores: Tensor, content_mask: Tensor) -> list[list[Row]]:
-    """Sort decoded rows [n, 6] and scores [n] by sentence, see :meth:`Extractor.predict_batch`; all on the host."""
+    """Sort decoded rows [n, 6] and scores [n] by sentence, best score first; all on the host.
+
+    Rows that touch specials or padding or whose ends precede their starts are dropped, duplicates are merged with their
+    best score.
+
+    Returns:
+        for each sentence (subject start, end, relation, object start, end, score), inclusive token indices.
+    """
     content = content_mask.bool()
     sentence, spans = rows[:, 0], rows[:, [1, 2, 4, 5]]
     inside = content[sentence[:, None], spans].all(dim=1) & (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])

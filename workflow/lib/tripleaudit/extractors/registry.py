@@ -1,7 +1,6 @@
 """Names of extractors. Importing this module imports neither torch nor any extractor."""
 
 import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -80,21 +79,6 @@ def resolve(name: str) -> tuple[type, dict[str, Any]]:
     entity (PFN*), ``casrel-drop-zero`` leaves sentences without triples out of training. Unknown names are errors.
     """
     return extractor_class(name), dict(_spec_of(name).fields)
-
-
-def register_from(reference: str) -> str:
-    """Load ``path/to/file.py:Class``, make it known under its ``name``, and return that. This runs the file's code.
-
-    Raises:
-        UserError: the file or the class does not exist, it is no extractor with a name of its own, or this is taken.
-    """
-    extractor = _checked(load_attribute(reference, "extractor"))
-    name = extractor.name
-    if name in EXTRACTORS and EXTRACTORS[name].module:
-        raise UserError(f"{extractor.__name__} cannot be registered: the name {name!r} is a built-in extractor")
-    file = sys.modules[extractor.__module__].__file__ or ""
-    EXTRACTORS.add(ExtractorSpec(name=name, model=extractor), file=file, replace=True)
-    return name
 
 
 def _checked(extractor: Any, expected: str = "") -> Any:
