@@ -17,7 +17,7 @@ LAYERS = (
     "errors shipped randomness __init__",
     "machine",
     "arguments files yaml_files fields provenance",
-    "syntax registries",
+    "registries",
     "descriptors code",
     "sources corpora",
     "protocols",

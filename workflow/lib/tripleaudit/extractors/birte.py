@@ -63,7 +63,7 @@ class BiRTE(Extractor):
         pooled = encoded.pooler_output if self.own_pooler is None else self.own_pooler(hidden[:, 0]).tanh()
         a, b, e = self.tokens(hidden).chunk(3, dim=-1)
         a = a + b[:, :1]
-        b = b + a[:, :1]  # a is the new one here
+        b = b + a[:, :1]  # [CLS] of the other side, a already the new one: as in the authors' code
         return self.dropout(a), self.dropout(b), self.dropout(e), self.dropout(pooled)
 
     @classmethod

@@ -1,7 +1,8 @@
 """GRTE: fill one table for every relation, and refine the tokens by what the tables say (Ren et al., EMNLP 2021).
 
 Shortcut, with unchanged mathematics: of the tables of inner rounds only the maxima of rows and columns are needed, and
-no such table is kept (:mod:`tripleaudit.extractors.maxima`).
+no such table is kept (:mod:`tripleaudit.extractors.maxima`, where the pair features are: ELU as in the authors' code,
+ReLU in the paper).
 """
 
 import torch

@@ -19,7 +19,7 @@ from tripleaudit.extractors.tables import Block, Pairs, column_chunks, plan, spa
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:
-    """Pair features ``ELU(S_i * O_j)``."""
+    """Pair features ``ELU(S_i * O_j)``, as in the authors' code; the paper has ReLU."""
     return F.elu(left * right)
 
 

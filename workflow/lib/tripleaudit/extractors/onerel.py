@@ -1,11 +1,12 @@
 """OneRel: one of four tags for every (subject token, relation, object token) (Shang et al., AAAI 2022).
 
-Three things are as in the authors' code, not as in the paper: a marker stands after every word and is the last token of
-an entity that ends there, so that start and end always differ and the tags of a triple lie apart; the loss is summed
-over relations, of which the paper takes the mean, too; and :func:`decode` says which tags make a triple.
+As in the authors' code, not as in the paper: a marker stands after every word and is the last token of an entity that
+ends there, so that start and end always differ and the tags of a triple lie apart; the encoder's states are dropped,
+too; R has a bias; the loss is summed over relations, where the paper also divides by their number; and :func:`decode`
+says which tags make a triple.
 
-Shortcut: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made from two lists of tokens
-(:mod:`tripleaudit.extractors.tables`).
+Shortcut, with unchanged mathematics: ``W[h_i; h_j] = W1 h_i + W2 h_j``, so that a table of pairs is made from two lists
+of tokens (:mod:`tripleaudit.extractors.tables`).
 """
 
 import torch
@@ -132,7 +133,7 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 
 
 def _at_or_after(numbers: Tensor, positions: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """For each wanted number [b] the first of ``positions`` [m] (``numbers[positions]`` rises) that is as great.
+    """For each wanted number [b] the first of ``positions`` [m] (``numbers[positions]`` rises) with no smaller one.
 
     Returns the position [b], and whether there is one [b].
     """

@@ -1,6 +1,7 @@
 """PRGC: potential relations, tags for each of them, and a global correspondence of heads (Zheng et al., ACL 2021).
 
-A sentence is encoded once for all its relations. Shortcuts, none of which changes the mathematics: both matrices that
+As in the authors' code, a layer with ReLU and dropout stands before each output, which the paper leaves out. A sentence
+is encoded once for all its relations. Shortcuts, none of which changes the mathematics: both matrices that
 read a concatenation are split, so the token part of the taggers serves all relations and the pair layer is a sum of
 two vectors; its [L, L, H] activations exist for a few rows at a time and are computed again in the backward pass; and
 decoding scores only the pairs that two tagged chunks ask for.

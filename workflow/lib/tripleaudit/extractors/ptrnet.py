@@ -73,6 +73,7 @@ class PtrNet(Extractor):
         super().__init__(config, encoder)
         width, classes = config.width, len(config.relations) + FIRST_RELATION
         self.project = nn.Linear(self.hidden_size, width)
+        # a written triple has four pointed-at vectors [2D] and its relation [D]: 9 D; the decoder adds two contexts [D]
         self.query = nn.Linear(9 * width, width, bias=False)
         self.state_attention, self.written_attention = nn.Linear(width, width), nn.Linear(width, width)
         self.attention_keys = nn.Linear(width, 2 * width, bias=False)

@@ -124,6 +124,11 @@ class Table:
     def loss(self, cells: Tensor, scale: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Sum of cross-entropies over all pairs and all columns; class 0 for all but the gold cells.
 
+        With ``x = features(left[:, :, None], right[:, None])``,
+        ``z = einsum("cgd,bijd->bcijg", weight, x) + bias[:, None, None]`` and the classes ``y[b, i, j, g]`` of the gold
+        cells it is ``cross_entropy(z, y)`` summed over the pairs of real tokens, computed without keeping ``z``, its
+        gradient ``softmax(z) - onehot(y)`` written out.
+
         Args:
             cells: [n, 6], what :func:`gold_cells` gives.
             scale: [G] factors of the columns' losses; 1 if None.

@@ -34,7 +34,7 @@ class Example:
     """One training sentence in token space.
 
     Attributes:
-        rows: [n, 5] gold triples (see ``Extractor.collate_targets``).
+        rows: [n, 5] gold triples in tokens (``GoldBatch.rows``).
         lost: triples that no tokens fit.
         instance: the only one of its instances that is wanted, where batches count instances.
     """
@@ -55,7 +55,7 @@ class TrainingSentences:
     triples went which way.
 
     Args:
-        extractor: gives aligner, relations and the switches ``max_length``, ``occurrence`` and ``drop_zero``.
+        extractor: gives aligner, relations and the settings that leave sentences out.
         noise: called at every fetch; None trains on the sentences as they are.
     """
 

@@ -111,7 +111,7 @@ def whole(rows: EmbeddingRows | None) -> AbstractContextManager[None]:
 
 def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: TrainingSettings) -> EmbeddingRows | None:
     """Leave the rows that a training cannot reach out of it; None where the whole table is trained, and log why."""
-    if reason := _against(model, dataset, settings):
+    if reason := _against(model, settings):
         logger.info("the whole embedding table is trained: %s", reason)
         return None
     ids = [torch.from_numpy(example.alignment.input_ids) for example in dataset.examples]
@@ -122,7 +122,7 @@ def embedding_rows(model: Extractor, dataset: TrainingSentences, settings: Train
     return rows
 
 
-def _against(model: Extractor, dataset: TrainingSentences, settings: TrainingSettings) -> str:
+def _against(model: Extractor, settings: TrainingSettings) -> str:
     table = model.encoder.get_input_embeddings()
     if on_device(model.device):
         return "the formulation is that for GPUs"

@@ -46,7 +46,7 @@ def form(
             options are those of the format; ``annotator`` is the column of that name, of texts that several annotated.
         plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
         none: relations that say that there is none, which are counted.
-        columns: role -> column.
+        columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`; not its ``order`` and ``rows``).
 
     Raises:
         UserError: there is no such role.
