@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 import yaml
 
-from support.answering import Answering
+from support.answering import answering
 from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
@@ -164,16 +165,14 @@ def test_systems_of_every_kind(folder):
         assert "- residence: where somebody lives" in shown
         return json.dumps({"triples": said.get(shown.partition("Passage: ")[2], [])})
 
-    fake, service = FakeEndpoint(answer), Answering(said)
-    for blocks in sections(ROOT / "docs" / "systems.md").values():
-        for block in blocks:
-            text = block.text
-            for address, real in (("http://localhost:8000/v1", fake.url), ("http://localhost:8001", service.url)):
-                text = text.replace(address, real)
-            if block.file:
-                (folder / block.file).write_text(text, "utf-8")
-    (commands,) = [block.text for block in every_block(ROOT / "docs" / "systems.md") if block.language == "bash"]
-    with fake, service:
+    page = ROOT / "docs" / "systems.md"
+    (commands,) = [block.text for block in every_block(page) if block.language == "bash"]
+    with FakeEndpoint(answer) as fake, answering(said) as service:
+        for block in filter(lambda block: block.file, every_block(page)):
+            text = block.text.replace("http://localhost:8000/v1", fake.url).replace(
+                "http://localhost:8001", service.url
+            )
+            (folder / block.file).write_text(text, "utf-8")
         printed = shell(folder, commands)
     scored, efficiency, _ = printed.partition("What each system takes")
     assert efficiency
@@ -262,9 +261,7 @@ def test_a_new_user_sees_what_the_page_shows(finished, page):
 def test_code_blocks_are_well_formed(page):
     for block in every_block(page):
         if block.language == "python" and "snakefile:" not in block.text:
-            ast.parse(
-                re.sub(r"^    ", "", block.text, flags=re.MULTILINE) if block.text.startswith(" ") else block.text
-            )
+            ast.parse(textwrap.dedent(block.text))
         elif block.language == "yaml":
             assert isinstance(yaml.safe_load(block.text), dict | list), block.text
         elif block.language == "json":

@@ -17,7 +17,7 @@ import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
-from support.workflow import ROOT, jobs, ran, write_study
+from support.workflow import ROOT, change, jobs, ran, write_study
 from tripleaudit import code
 from tripleaudit import jobs as jobs_
 from tripleaudit.descriptors import EXTRACTORS
@@ -48,29 +48,24 @@ for line in sys.stdin:
 """
 
 
-def settings(url: str, document: Path) -> dict:
-    endpoint = {"base_url": url, "model": "fake", "max_retries": 0}
-    return {
-        "protocols": {"original": None, "sift-1": {"rule": "frequency", "max_count": 1}},
-        "extractors": {
-            "casrel": {"epochs": 1, "model": {"prior": 0.01}},
-            "onerel": {"preset": "webnlg", "epochs": 1, "evaluate_from": 1},
-        },
-        "noising": None,
-        "zcc": {"binary": {}},
-        "generative": {
-            "endpoints": {"fake": endpoint},
-            "datasets": {"few": {"corpus": "tiny", "limit": 4}},
-            "systems": {"open": {"endpoint": "fake"}, "semi": {"endpoint": "fake", "setting": "semi-open"}},
-        },
-        "systems": {
-            "stored": {"predictions": "test.jsonl"},
-            "program": {"command": [sys.executable, "program.py"]},
-        },
-        "grescores": {"embedder": None, "bootstrap": 9, "datasets": {"few": {"level": "sentence", "corpus": "tiny"}}},
-        "needles": {"documents": [str(document)], "models": ["fake"], "schema": "demo", "iterations": 0}
-        | {"piece_chars": 3000, "reserve": 300},
-    }
+SETTINGS = """
+protocols: {{original: , sift-1: {{rule: frequency, max_count: 1}}}}
+extractors:
+  casrel: {{epochs: 1, model: {{prior: 0.01}}}}
+  onerel: {{preset: webnlg, epochs: 1, evaluate_from: 1}}
+noising:
+zcc: {{binary: {{}}}}
+generative:
+  endpoints: {{fake: {{base_url: "{url}", model: fake, max_retries: 0}}}}
+  datasets: {{few: {{corpus: tiny, limit: 4}}}}
+  systems: {{open: {{endpoint: fake}}, semi: {{endpoint: fake, setting: semi-open}}}}
+systems:
+  stored: {{predictions: test.jsonl}}
+  program: {{command: ["{python}", program.py]}}
+grescores: {{embedder: , bootstrap: 9, datasets: {{few: {{level: sentence, corpus: tiny}}}}}}
+needles:
+  {{documents: ["{document}"], models: [fake], schema: demo, iterations: 0, piece_chars: 3000, reserve: 300}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +76,8 @@ def finished(tmp_path_factory, tiny_encoder):
     document.write_text(make_document(60).text, encoding="utf-8")
     (folder / "trace").mkdir()
     with FakeEndpoint(Model()) as fake:
-        write_study(folder, tiny_encoder, **settings(fake.url, document))
+        settings = SETTINGS.format(url=fake.url, python=sys.executable, document=document)
+        write_study(folder, tiny_encoder, **yaml.safe_load(settings))
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
         pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
         ran(folder, "--", "all", "generative", TRIPLEAUDIT_TRACE=str(folder / "trace"))
@@ -164,18 +160,6 @@ def edit(tree: Path, name: str, old: str = "", new: str = "") -> None:
     path.write_text(text.replace(old, new, 1) if new else f"{text}\nCHANGED = 1\n", encoding="utf-8")
 
 
-def change(folder: Path, changes: dict) -> None:
-    path = folder / "study.yaml"
-    config = yaml.safe_load(path.read_text())
-
-    def merged(old, new):
-        if not isinstance(old, dict) or not isinstance(new, dict):
-            return new
-        return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
-
-    path.write_text(yaml.safe_dump(merged(config, changes), sort_keys=False))
-
-
 NOTHING: set[str] = set()
 
 
@@ -199,7 +183,7 @@ def test_an_edit_starts_the_jobs_that_depend_on_it_and_a_reason_names_it(finishe
 
 
 ENDPOINT = {"base_url": "http://127.0.0.1:9/v1", "prices": {"input": 1, "output": 2}}
-SETTINGS = {
+CHANGES = {
     "checkpoints": ({"training": {"save_minutes": 1, "save_every": 7}}, NOTHING),
     "prediction": ({"prediction": {"batch_size": 3}}, NOTHING),
     "prices, addresses": ({"generative": {"endpoints": {"fake": ENDPOINT}}}, NOTHING),
@@ -210,9 +194,9 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("kind", SETTINGS)
+@pytest.mark.parametrize("kind", CHANGES)
 def test_a_changed_setting_starts_the_jobs_that_depend_on_it(copy, kind):
-    changes, expected = SETTINGS[kind]
+    changes, expected = CHANGES[kind]
     change(copy, changes)
     result = dry_run(copy, "--quiet", "rules")
     assert started(result) == expected

@@ -41,12 +41,7 @@ def triples_of(body):
 def study_in(folder, url):
     """Write the smallest study that has every stage."""
     folder.mkdir()
-    endpoint = {
-        "base_url": url,
-        "model": "fake",
-        "concurrency": CONCURRENCY,
-        "prices": {"input": 1.0, "output": 2.0},
-    }
+    endpoint = {"base_url": url, "model": "fake", "concurrency": CONCURRENCY, "prices": {"input": 1.0, "output": 2.0}}
     write_study(
         folder,
         SOURCE,
@@ -66,11 +61,8 @@ def study_in(folder, url):
             "datasets": {"tiny": {"corpus": "tiny", "limit": 16}},
             "systems": {"fake-open": {"endpoint": "fake"}},
         },
-        grescores={
-            "embedder": None,
-            "bootstrap": 20,
-            "datasets": {"tiny": {"level": "sentence", "generative": "tiny"}},
-        },
+        grescores={"embedder": None, "bootstrap": 20,
+                   "datasets": {"tiny": {"level": "sentence", "generative": "tiny"}}},
     )  # fmt: skip
     return folder
 

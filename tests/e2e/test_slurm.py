@@ -62,9 +62,7 @@ def finished(tmp_path_factory, tiny_encoder):
             PYTHONPATH=os.environ.get("PYTHONPATH", ""),  # a scheduler starts real processes
         )
         recipe = ray_in_an_allocation(folder) if result.returncode == 0 else None
-        jobs = accounts(
-            "JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "MinMemoryNode", "TimeLimit"
-        )
+        jobs = accounts("JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "TimeLimit")
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
     print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
     return Finished(folder, result.stdout + result.stderr, jobs, recipe)

@@ -53,9 +53,7 @@ def place(wheel, tmp_path_factory, request):
 def tripleaudit(place, tmp_path):
     """Run a command in an empty folder; returns the finished process."""
     command, environment, _ = place
-    return lambda *arguments: subprocess.run(
-        [*command, *map(str, arguments)], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    return lambda *arguments: subprocess.run([*command, *map(str, arguments)], cwd=tmp_path, env=environment, **TEXT)
 
 
 def succeeded(process):
@@ -63,13 +61,18 @@ def succeeded(process):
     return process.stdout
 
 
+def python(place, folder, code, **environment):
+    """What a script prints that runs where the command runs."""
+    command, own, _ = place
+    program = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
+    return succeeded(subprocess.run([program, "-c", code], cwd=folder, env={**own, **environment}, **TEXT))
+
+
 def test_the_package_comes_from_the_wheel(place, tmp_path):
-    command, environment, folder = place
-    python = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
     files = "s.PACKAGE / 'py.typed', s.PROJECT, s.shipped('resources/prompts/open.yaml')"
     code = f"import tripleaudit.shipped as s; print({files})"
-    found = subprocess.run([python, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert all(path.startswith(str(folder)) and Path(path).exists() for path in succeeded(found).split())
+    found = python(place, tmp_path, code).split()
+    assert all(path.startswith(str(place[2])) and Path(path).exists() for path in found)
 
 
 @pytest.mark.parametrize("command", sorted(build_parser()._subparsers._group_actions[0].choices))
@@ -85,8 +88,7 @@ def test_a_study_is_validated_without_being_run(tripleaudit, tmp_path):
     assert refused.returncode == 1 and "Traceback" not in refused.stderr
     assert "- threads: expected at least 1, got 0\n" in refused.stderr
     assert "- extractors/tplinkr: unknown extractor 'tplinkr', did you mean 'tplinker'?" in refused.stderr
-    shipped = succeeded(tripleaudit("validate", "config/papers.yaml"))
-    assert "this study can run" in shipped
+    assert "this study can run" in succeeded(tripleaudit("validate", "config/papers.yaml"))
 
 
 VALIDATED = """
@@ -104,13 +106,8 @@ print(json.dumps(said))
 
 
 def test_every_shipped_study_is_the_same_without_the_checkout(place, tmp_path):
-    command, environment, _ = place
-    python = command[0] if "-m" in command else str(Path(command[0]).with_name("python"))
-    paths = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
-    here, there = (
-        json.loads(succeeded(subprocess.run([python, "-c", VALIDATED], cwd=tmp_path, env=env, **TEXT)))
-        for env in (environment, {**environment, **paths})
-    )
+    checkout = {"PYTHONPATH": str(ROOT / "workflow" / "lib")}
+    here, there = (json.loads(python(place, tmp_path, VALIDATED, **paths)) for paths in ({}, checkout))
     assert here == there and len(here) > 15
     unfit = [name for name, text in here.items() if "this study can run" not in text]
     assert all("raw_root" in here[name] for name in unfit) and len(unfit) < len(here) / 3

@@ -119,37 +119,35 @@ def _outputs() -> Iterator[Case]:
     filled = lambda: prepared(lambda: os.mkdir("d"), lambda: Path("d", "mine").write_text("x"))  # noqa: E731
     link = lambda: prepared(lambda: os.symlink("good.jsonl", "link"))  # noqa: E731
     circle = lambda: prepared(lambda: os.symlink("loop", "loop"))  # noqa: E731
-    kept = ("good.jsonl",)
     for name, out, make in (
         ("the source", "good.jsonl", good), ("the source by a detour", "./d/../good.jsonl", folder),
-        ("a link to the source", "link", link), ("a folder", "d", folder), 
-        ("a folder that is closed", "shut/o", closed),
+        ("a link to the source", "link", link), ("a folder", "d", folder), ("a closed folder", "shut/o", closed),
         ("below a file", "good.jsonl/o", good), ("a name too long", "n" * 300, good), ("no name", "", good),
         ("a name with a zero", "a\0b", good), ("below a circle of links", "loop/o", circle), ("here", ".", good),
         ("a folder by its slash", "d/", folder),
     ):  # fmt: skip
-        yield Case(f"prepare --out: {name}", [*prepare, out], make, kept=kept, unprivileged="closed" in name)
-    yield Case("prepare --out and --report the same", [*prepare, "o", "--report", "o"], good, kept=kept)
-    yield Case("prepare --report: the source", [*prepare, "o", "--report", "good.jsonl"], good, kept=kept)
-    yield Case(
-        "prepare into a new folder", [*prepare, "new/er/o.jsonl"], good, "read", of_lines("new/er/o.jsonl"), COUNTS
-    )
-    yield Case("split: a filled folder", [*split, "d"], filled, kept=("d/mine",))
-    yield Case("split: the sources' folder", [*split, "."], good, kept=("train.jsonl", "test.jsonl"))
-    yield Case(
-        "split: the sources' folder by force", [*split, ".", "--force"], good, kept=("train.jsonl", "test.jsonl")
-    )
-    yield Case("split: a file", [*split, "good.jsonl"], good, kept=kept)
+        case = [*prepare, out]
+        yield Case(f"prepare --out: {name}", case, make, kept=("good.jsonl",), unprivileged="closed" in name)
+    new = [*prepare, "new/er/o.jsonl"]
+    yield Case("prepare into a new folder", new, good, "read", of_lines("new/er/o.jsonl"), COUNTS)
+    export = ["export", "test=good.jsonl", "--to", "jsonl", "--out"]
+    train = shlex.split("train --train good.jsonl --valid good.jsonl --encoder d --extractor casrel --out d")
+    for name, argv, make, *kept in (
+        ("prepare --out and --report the same", [*prepare, "o", "--report", "o"], good, "good.jsonl"),
+        ("prepare --report: the source", [*prepare, "o", "--report", "good.jsonl"], good, "good.jsonl"),
+        ("split: a filled folder", [*split, "d"], filled, "d/mine"),
+        ("split: the sources' folder", [*split, "."], good, "train.jsonl", "test.jsonl"),
+        ("split: the sources' folder by force", [*split, ".", "--force"], good, "train.jsonl", "test.jsonl"),
+        ("split: a file", [*split, "good.jsonl"], good, "good.jsonl"),
+        ("export: a filled folder", [*export, "d"], filled, "d/mine"),
+        ("export: a file", [*export, "good.jsonl"], good, "good.jsonl"),
+        ("train: a filled folder", train, filled, "d/mine"),
+        ("gre-lda: a filled folder", ["gre-lda", "--text", "good.jsonl", "--topics", "2", "--out", "d"], filled),
+        ("minea: a filled folder", [*shlex.split(MINEA), "--endpoint", HERE, "--out", "d"], filled, "d/mine"),
+    ):
+        yield Case(name, argv, make, kept=tuple(kept))
     yield Case("split: an empty folder", [*split, "d"], folder, "read")
     yield Case("split: a filled folder by force", [*split, "d", "--force"], filled, "read", kept=("d/mine",))
-    export = ["export", "test=good.jsonl", "--to", "jsonl", "--out"]
-    yield Case("export: a filled folder", [*export, "d"], filled, kept=("d/mine",))
-    yield Case("export: a file", [*export, "good.jsonl"], good, kept=kept)
-    train = "train --train good.jsonl --valid good.jsonl --encoder d --extractor casrel --out d"
-    yield Case("train: a filled folder", train.split(), filled, kept=("d/mine",))
-    yield Case("gre-lda: a filled folder", ["gre-lda", "--text", "good.jsonl", "--topics", "2", "--out", "d"], filled)
-    minea = [*shlex.split(MINEA), "--endpoint", HERE, "--out", "d"]
-    yield Case("minea: a filled folder", minea, filled, kept=("d/mine",))
 
 
 def _pairs() -> Iterator[Case]:

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from support.fake_endpoint import OK, FakeEndpoint, Reply, status
-from support.workflow import planned, ran, snakemake
+from support.workflow import change, planned, ran, snakemake
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_jsonl
 
 KEY = "sk-rules-0123456789-secret"
 
@@ -30,20 +30,17 @@ def study(folder: Path, url: str, **endpoint) -> None:
     if not (folder / "test.jsonl").exists():
         for name in ("train", "test"):
             save_sentences(folder / f"{name}.jsonl", [sentence(number) for number in range(8)])
-    config = {
-        "study": "lm",
-        "corpora": {"mine": {"files": {"train": "train.jsonl", "test": "test.jsonl"}, "format": "jsonl"}},
-        "generative": {
-            "budget": 1,
-            "endpoints": {
-                "fake": {"base_url": url, "model": "fake", "api_key_env": "RULES_LM_KEY", "max_retries": 0}
-                | {"prices": {"input": 1, "output": 2}, **endpoint}
-            },
-            "datasets": {"few": {"corpus": "mine", "limit": 5, "verbalise": {"leaderOf": "leader of"}}},
-            "systems": {"open": {"endpoint": "fake"}, "closed": {"endpoint": "fake", "setting": "closed"}},
-        },
-    }
-    (folder / "study.yaml").write_text(yaml.safe_dump(config))
+    (folder / "study.yaml").write_text(f"""
+study: lm
+corpora: {{mine: {{files: {{train: train.jsonl, test: test.jsonl}}, format: jsonl}}}}
+generative:
+  budget: 1
+  endpoints:
+    fake: {{base_url: "{url}", model: fake, api_key_env: RULES_LM_KEY, max_retries: 0, prices: {{input: 1, output: 2}}}}
+  datasets: {{few: {{corpus: mine, limit: 5, verbalise: {{leaderOf: leader of}}}}}}
+  systems: {{open: {{endpoint: fake}}, closed: {{endpoint: fake, setting: closed}}}}
+""")
+    change(folder, {"generative": {"endpoints": {"fake": endpoint}}})
 
 
 @pytest.mark.slow
@@ -66,9 +63,8 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
         assert reference[0].triples[0].relation == "leader of"
         for system, relation in (("open", "leads"), ("closed", "leaderOf")):
             predicted = load_sentences(folder / system / "predictions.jsonl")
-            assert [item.triples[0].strings for item in predicted] == [
-                (f"Person{number}", relation, f"Company{number}") for number in range(5)
-            ]
+            expected = [(f"Person{number}", relation, f"Company{number}") for number in range(5)]
+            assert [item.triples[0].strings for item in predicted] == expected
         study(tmp_path, "http://127.0.0.1:9/v1", concurrency=1, prices={"input": 5, "output": 5})
         assert planned(tmp_path, "--", "generative") == {}
         (folder / "open" / "report.json").unlink()
@@ -93,28 +89,19 @@ def test_samples_and_examples(tmp_path):
 
     with FakeEndpoint(answer=draw) as fake:
         study(tmp_path, fake.url)
-        config = yaml.safe_load((tmp_path / "study.yaml").read_text())
         rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
-        for row in rows:
-            row["text"] += " So they say."
-        (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        config["generative"]["systems"] = {
-            "warm": {"endpoint": "fake", "samples": 2, "temperature": 1, "examples": 2, "examples_seed": 1}
-        }
-        config["grescores"] = {
-            "embedder": None,
-            "bootstrap": 50,
-            "datasets": {"few": {"generative": "few", "level": "sentence"}},
-        }
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        write_jsonl(tmp_path / "train.jsonl", [{**row, "text": f"{row['text']} So they say."} for row in rows])
+        warm = {"endpoint": "fake", "samples": 2, "temperature": 1, "examples": 2, "examples_seed": 1}
+        scored = {"embedder": None, "bootstrap": 50, "datasets": {"few": {"generative": "few", "level": "sentence"}}}
+        change(tmp_path, {"generative": {"systems": None}})
+        change(tmp_path, {"generative": {"systems": {"warm": warm}}, "grescores": scored})
         table = "results/lm/tables/gre-sentence.md"
         ran(tmp_path, "--", table, RULES_LM_KEY=KEY)
         assert fake.count == 10
         assert all(str(body["messages"]).count("So they say.") == 2 for body in fake.requests)
         row = next(line for line in (tmp_path / table).read_text().splitlines() if "warm" in line)
         assert "±" in row and "sample" not in row
-        config["generative"]["systems"]["warm"]["samples"] = 3
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+        change(tmp_path, {"generative": {"systems": {"warm": {"samples": 3}}}})
         assert planned(tmp_path, "--", table, RULES_LM_KEY=KEY)["generate"] == 1  # the first two stand
 
 

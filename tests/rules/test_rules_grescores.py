@@ -3,10 +3,10 @@
 import json
 
 import pytest
-import yaml
 
 from support.fake_endpoint import FakeEndpoint
-from support.workflow import planned, ran, refusal
+from support.workflow import change, planned, ran, refusal, refusals
+from tripleaudit.files import read_json
 
 TEXTS = [f"Ann met Bo{number} in Lyon." for number in range(6)]
 GOLD = {text: [["Ann", "met", f"Bo{number}"]] for number, text in enumerate(TEXTS)}
@@ -22,32 +22,29 @@ def study(tmp_path):
     (tmp_path / "fs.json").write_text(json.dumps(stored), encoding="utf-8")
 
     def write(url="http://127.0.0.1:9/v1", endpoint=None, others=(), more=None, **changes):
-        dataset = {
-            "level": "sentence",
-            "gold": {"triples": "gold.json"},
-            "topics": {"number": 2},
-            "systems": {
-                "stored": {"triples": "out.json", "factualness": "fs.json"},
-                "judged": {"triples": "out.json", "judge": True},
-                **(more or {}),
-            },
-        }
-        config = {
-            "study": "gre",
-            "generative": {
-                "endpoints": {
-                    name: {"base_url": url, "model": f"fake-{name}", "max_retries": 0, **(endpoint or {})}
-                    for name in ("judge", "second")
-                }
-            },
-            "grescores": {
-                "embedder": None,
-                "bootstrap": 20,
-                "judge": {"endpoint": "judge", "others": list(others)},
-                "datasets": {"mine": {**dataset, **changes}},
-            },
-        }
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        (tmp_path / "study.yaml").write_text(f"""
+study: gre
+generative:
+  endpoints:
+    judge: {{base_url: "{url}", model: fake-judge, max_retries: 0}}
+    second: {{base_url: "{url}", model: fake-second, max_retries: 0}}
+grescores:
+  embedder:
+  bootstrap: 20
+  judge: {{endpoint: judge}}
+  datasets:
+    mine:
+      level: sentence
+      gold: {{triples: gold.json}}
+      topics: {{number: 2}}
+      systems:
+        stored: {{triples: out.json, factualness: fs.json}}
+        judged: {{triples: out.json, judge: true}}
+""")
+        endpoints = {name: endpoint or {} for name in ("judge", "second")}
+        dataset = {"systems": more or {}, **changes}
+        change(tmp_path, {"grescores": {"judge": {"others": list(others)}, "datasets": {"mine": dataset}}})
+        change(tmp_path, {"generative": {"endpoints": endpoints}})
         return tmp_path
 
     return write
@@ -66,9 +63,7 @@ def test_stored_and_judged_outputs_stand_in_one_table(study):
     assert "gre,mine,gre-sentence-open,,,stored,,,all,default,fs,0.5," in scores
     assert ",judged,,,all,default,gs,1," in scores and ",stored,,,all,default,gs," not in scores
     assert ",ts," in scores and ",us," not in scores
-    report = json.loads(
-        (results / "gre" / "mine" / "judged" / "judged" / "judge" / "report.json").read_text(encoding="utf-8")
-    )
+    report = read_json(results / "gre/mine/judged/judged/judge/report.json")
     assert report["factualness"]["questions"] == 12
     # The endpoint is gone: nothing is left to do, and a new judging run is answered from the cache.
     assert planned(folder) == {}
@@ -109,24 +104,22 @@ def test_only_what_depends_on_a_change_is_planned(study):
     assert "train_topics" not in planned(study(topics=None))
 
 
-@pytest.mark.parametrize(
-    "changes, message",
-    [
-        ({"corpus": "nyt"}, "grescores/datasets/mine: expected exactly one of gold, corpus, generative"),
-        ({"gold": None, "corpus": "nyt"}, "unknown corpus 'nyt'"),
-        ({"others": ["judge"]}, "grescores/judge/others: a judge is named twice"),
-        ({"level": "page"}, "level: expected one of 'sentence', 'bag' or 'document', got 'page'"),
-        ({"systems": {"a": {"triple": "x"}}}, "unknown key 'triple', did you mean 'triples'?"),
-        (
-            {"systems": {name: {"triples": "out.json", "row": "both"} for name in ("a", "b")}},
-            "grescores/datasets/mine/systems/b/row: row and seed of 'a'; expected a seed for each",
-        ),
-    ],
-)
+REFUSED = """
+corpus: nyt
+-> grescores/datasets/mine: expected exactly one of gold, corpus, generative
+{gold: null, corpus: nyt}
+-> unknown corpus 'nyt'
+others: [judge]
+-> grescores/judge/others: a judge is named twice
+level: page
+-> level: expected one of 'sentence', 'bag' or 'document', got 'page'
+systems: {a: {triple: x}}
+-> unknown key 'triple', did you mean 'triples'?
+systems: {a: {triples: out.json, row: both}, b: {triples: out.json, row: both}}
+-> grescores/datasets/mine/systems/b/row: row and seed of 'a'; expected a seed for each
+"""
+
+
+@pytest.mark.parametrize(("changes", "message"), refusals(REFUSED))
 def test_bad_sections_are_refused_before_anything_runs(study, changes, message):
-    folder = study(**changes)
-    if changes.get("gold", "") is None:
-        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
-        del config["grescores"]["datasets"]["mine"]["gold"]
-        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    assert message in refusal(folder)
+    assert message in refusal(study(**changes))

@@ -1,5 +1,6 @@
 """The MINEA rules on a small document against a scripted endpoint: tables, plot, reruns, messages."""
 
+import csv
 import json
 import re
 import sys
@@ -9,7 +10,7 @@ import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
-from support.workflow import planned, ran, refusal
+from support.workflow import change, planned, ran, refusal
 
 MODEL = {"iterations": 0, "piece_chars": 3000, "reserve": 300}
 
@@ -30,6 +31,7 @@ def study(tmp_path):
     return write
 
 
+SCORES = "results/own/needles/scores.csv"
 TARGETS = ("results/own/tables/minea.md", "results/own/plots/lost-in-the-middle.svg")
 
 
@@ -61,18 +63,12 @@ def test_samples_of_a_model_share_a_row(study):
     with FakeEndpoint(answer) as fake:
         folder = study(fake.url, samples=3, parts=0)
         assert "needles/samples: 3 extractions at temperature 0 are one and the same" in refusal(folder)
-        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
-        config["generative"]["endpoints"]["fake"] |= {"temperature": 0.7, "seed": 5}
-        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        change(folder, {"generative": {"endpoints": {"fake": {"temperature": 0.7, "seed": 5}}}})
         ran(folder, "--", TARGETS[0])
         assert {body["seed"] for body in fake.requests} == {5, 6, 7}
-    lines = (folder / "results/own/needles/scores.csv").read_text(encoding="utf-8").splitlines()
-    scores = [dict(zip(lines[0].split(","), line.split(","), strict=False)) for line in lines[1:]]
-    found = {
-        row["seed"]: float(row["value"])
-        for row in scores
-        if (row["protocol"], row["stratum"], row["metric"]) == ("needles", "all", "minea")
-    }
+    scores = list(csv.DictReader((folder / SCORES).read_text(encoding="utf-8").splitlines()))
+    whole = [row for row in scores if (row["protocol"], row["stratum"], row["metric"]) == ("needles", "all", "minea")]
+    found = {row["seed"]: float(row["value"]) for row in whole}
     assert list(found) == ["0", "1", "2"] and found["1"] == 0 < found["0"] == found["2"]
     assert {row["extractor"] for row in scores} == {"fake"}
     overall = next(line for line in (folder / TARGETS[0]).read_text(encoding="utf-8").splitlines() if "Overall" in line)
@@ -84,7 +80,6 @@ import json, sys
 for line in sys.stdin:
     print(json.dumps({"id": json.loads(line)["id"], "triples": []}), flush=True)
 """
-SCORES = "results/own/needles/scores.csv"
 
 
 @pytest.mark.slow
@@ -95,11 +90,9 @@ def test_a_further_system_is_shown_triple_needles_alone(study):
 
     def write(url, **systems):
         folder = study(url, documents=[], models=[], triples=triples)
-        config = yaml.safe_load((folder / "study.yaml").read_text(encoding="utf-8"))
         files = {split: f"{split}.jsonl" for split in ("train", "valid", "test")}
-        config["corpora"] = {"tiny": {"files": files, "format": "jsonl"}}
-        config["systems"] = {"program": {"command": [sys.executable, "program.py"]}, **systems}
-        (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        systems["program"] = {"command": [sys.executable, "program.py"]}
+        change(folder, {"corpora": {"tiny": {"files": files, "format": "jsonl"}}, "systems": systems})
         return folder
 
     with FakeEndpoint(lambda body: "[]") as fake:

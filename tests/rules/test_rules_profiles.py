@@ -25,10 +25,7 @@ def rules() -> dict[str, str]:
     found = {}
     for path in (ROOT / "workflow/rules").glob("*.smk"):
         text = path.read_text(encoding="utf-8")
-        for match in re.finditer(
-            r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:\n((?:(?: +.*)?\n)+)", text, re.MULTILINE
-        ):
-            found[match[1]] = match[2]
+        found |= re.findall(r"^ *(?:rule|use rule \w+ as) (\w+)(?: with)?:\n((?:(?: +.*)?\n)+)", text, re.MULTILINE)
     return found
 
 
@@ -60,9 +57,8 @@ def test_a_profile_names_options_that_exist(name):
     options, executor = get_argument_parser()._option_string_actions, profile(name).get("executor", "")
     if importlib.util.find_spec(f"snakemake_executor_plugin_{executor.replace('-', '_')}") is None and executor:
         options |= {f"--{key}": None for key in profile(name) if key.startswith(f"{executor}-")}  # unknown without it
-    keys = {
-        key for under in ({**profile(name)}, *(v for k, v in profile(name).items() if k[0] == "?")) for key in under
-    }
+    parts = (profile(name), *(part for key, part in profile(name).items() if key[0] == "?"))
+    keys = {key for part in parts for key in part}
     assert [key for key in keys if not key.startswith(("__", "?")) and f"--{key}" not in options] == []  # those of YTE
 
 
@@ -86,16 +82,10 @@ def test_more_jobs_may_start_at_once_than_a_study_has_for_one_rule():
 
 
 def test_every_rule_is_local_or_says_what_it_needs():
-    unsaid = [
-        name
-        for name, text in rules().items()
-        if "localrule: True" not in text and ("output:" in text) and not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)
-    ]
-    assert set(unsaid) == {
-        "predict_with_augmented",
-        "predict_triple_needles",
-        "prepare_published",
-    }  # as the rules that they are copies of
+    sent = {name: text for name, text in rules().items() if "localrule: True" not in text and "output:" in text}
+    unsaid = {name for name, text in sent.items() if not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)}
+    # as the rules that they are copies of
+    assert unsaid == {"predict_with_augmented", "predict_triple_needles", "prepare_published"}
 
 
 def test_fetching_is_local():
@@ -134,9 +124,8 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder, enco
 def test_arrays_that_would_lose_jobs_are_refused(folder):
     """Nothing is submitted, so that no SLURM is needed."""
     path = "workflow/profiles/slurm"
-    result = snakemake(
-        folder, "--workflow-profile", path, "--jobs", "2", "--", "results/small/audits/tiny/original.json"
-    )
+    target = "results/small/audits/tiny/original.json"
+    result = snakemake(folder, "--workflow-profile", path, "--jobs", "2", "--", target)
     assert result.returncode == 1
     assert "3 jobs of prepare_corpus are to be submitted as an array, but --jobs allows 2" in result.stderr
     assert "Traceback" not in result.stderr
@@ -162,10 +151,8 @@ def test_kubernetes(folder):
     spec = yaml.safe_load((folder / "box/2.yaml").read_text())["spec"]
     assert spec["activeDeadlineSeconds"] == 600
     container = spec["template"]["spec"]["containers"][0]
-    assert container["resources"] == {
-        "requests": {"cpu": "1", "memory": "200M", "nvidia.com/gpu": "1"},
-        "limits": {"memory": "200M", "nvidia.com/gpu": "1"},
-    }
+    limits = {"memory": "200M", "nvidia.com/gpu": "1"}
+    assert container["resources"] == {"requests": {"cpu": "1", **limits}, "limits": limits}
     claim = spec["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"]
     setup = list(yaml.safe_load_all((ROOT / "workflow/profiles/kubernetes/setup.yaml").read_text()))
     named = {item["kind"]: item for item in setup}

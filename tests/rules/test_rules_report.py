@@ -23,20 +23,10 @@ def study(tmp_path_factory) -> Path:
     (folder / "encoder").mkdir()
     (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
     files = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}
-    config = {
-        "study": "small",
-        "description": EVIL,
-        "encoder": {"model": str(folder / "encoder")},
-        "corpora": {"demo": {"format": "jsonl", "files": files}},
-        "protocols": {"original": None},
-        "settings": ["nz", "wz"],
-        "noising": {"probability": 0.5},
-        "training": {"epochs": 1},
-        "extractors": {"casrel": {}},
-        "baselines": [],
-        "tables": dict.fromkeys(TABLES),
-        "gpu": 0,
-    }
+    config = {"study": "small", "description": EVIL, "encoder": {"model": str(folder / "encoder")}, "gpu": 0}
+    config |= {"corpora": {"demo": {"format": "jsonl", "files": files}}, "protocols": {"original": None}}
+    config |= {"settings": ["nz", "wz"], "noising": {"probability": 0.5}, "training": {"epochs": 1}}
+    config |= {"extractors": {"casrel": {}}, "baselines": [], "tables": dict.fromkeys(TABLES)}
     (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     return folder
 

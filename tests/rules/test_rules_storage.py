@@ -40,22 +40,13 @@ def test_a_study_in_a_store_goes_on_elsewhere_from_its_checkpoint_and_its_answer
     shutil.copytree(tiny_encoder, first / "encoder")
     endpoint = {"model": "fake", "prices": {"input": 1, "output": 2}}
     with FakeEndpoint(answer='[["a", "b", "c"]]') as fake:
-        write_study(
-            first,
-            "encoder",
-            protocols={"original": None},
-            settings=["nz"],
-            noising=None,
-            baselines=[],
-            tables={"triple-types": None, "training-time": None},
-            training={"epochs": 8, "batch_size": 16, "save_every": 5, "evaluate_every": 8},
-            generative={
-                "cache": str(volume / "answers"),
-                "endpoints": {"fake": {"base_url": fake.url, **endpoint}},
-                "datasets": {"few": {"corpus": "tiny", "limit": 5}},
-                "systems": {"open": {"endpoint": "fake"}},
-            },
-        )
+        endpoint |= {"base_url": fake.url}
+        few = {"protocols": {"original": None}, "settings": ["nz"], "noising": None, "baselines": []}
+        few |= {"training": {"epochs": 8, "batch_size": 16, "save_every": 5, "evaluate_every": 8}}
+        few |= {"tables": {"triple-types": None, "training-time": None}}
+        asked = {"endpoints": {"fake": endpoint}, "systems": {"open": {"endpoint": "fake"}}}
+        asked |= {"cache": str(volume / "answers"), "datasets": {"few": {"corpus": "tiny", "limit": 5}}}
+        write_study(first, "encoder", **few, generative=asked)
         shutil.copytree(first, second)
         for path in first.rglob("*.*"):
             client.upload_file(str(path), "study", f"here/{path.relative_to(first)}")

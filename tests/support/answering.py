@@ -1,45 +1,42 @@
 """A local service that answers as the systems by ``address`` do."""
 
+import contextlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from support.serving import serving
 
-class Answering:
+
+@dataclass
+class Service:
     """Answers with what is ``said`` of a text: triples, or a status; with status 200, with no JSON, but the key.
 
     Attributes:
         requests: ``(row, Authorization)`` of every request.
-        url: of the service, while it runs.
     """
 
-    def __init__(self, said: dict[str, Any]) -> None:
-        self.said, self.requests = said, []
-        outer = self
+    said: dict[str, Any]
+    url: str = ""
+    requests: list[tuple[dict, str | None]] = field(default_factory=list)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                row = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append((row, self.headers.get("Authorization")))
-                said = outer.said.get(row["text"], [])
-                self.send_response(said if isinstance(said, int) else 200)
-                self.end_headers()
-                text = " ".join(["no JSON", *self.headers.get_all("Authorization", [])])  # as pages for debugging do
-                self.wfile.write(text.encode() if said == 200 else json.dumps({"triples": said}).encode())
 
-            def log_message(self, *_: Any) -> None:
-                pass
+@contextlib.contextmanager
+def answering(said: dict[str, Any]) -> Iterator[Service]:
+    """Run a :class:`Service`."""
+    service = Service(said)
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            row = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            service.requests.append((row, self.headers.get("Authorization")))
+            said = service.said.get(row["text"], [])
+            self.send_response(said if isinstance(said, int) else 200)
+            self.end_headers()
+            text = " ".join(["no JSON", *self.headers.get_all("Authorization", [])])  # as pages for debugging do
+            self.wfile.write(text.encode() if said == 200 else json.dumps({"triples": said}).encode())
 
-    def __enter__(self) -> "Answering":
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+    with serving(Handler) as service.url:
+        yield service

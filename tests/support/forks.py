@@ -34,12 +34,8 @@ LARGE += tuple(info.name for info in pkgutil.iter_modules() if re.match("snakema
 def warm() -> dict[str, str]:
     """The environment in which jobs of this test process are forked; its server starts at the first call."""
     address = str(Path(tempfile.mkdtemp(prefix="warm-")) / "jobs")
-    server = subprocess.Popen(
-        [sys.executable, __file__, address],
-        stdin=subprocess.PIPE,
-        env={**os.environ, **SETTINGS},
-        start_new_session=True,
-    )
+    command, environment = [sys.executable, __file__, address], {**os.environ, **SETTINGS}
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, start_new_session=True)
     _servers.append(server)  # its standard input closes with this process, and it ends
     return {"TRIPLEAUDIT_WARM": address, "PYTHONPATH": str(Path(__file__).parent / "warm")}
 

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from support.forks import SETTINGS
 from support.workflow import ROOT
 
 PACKAGE = "tripleaudit-tiny-encoder"
@@ -44,18 +45,11 @@ class Running:
     def __init__(self, folder: Path, *arguments: str, **environment: str):
         command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "Snakefile"), "--directory", str(folder)]
         command += ["--cores", "1", "--configfile", str(folder / "study.yaml"), "--rerun-incomplete", *arguments]
-        threads = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
         self.began = time.monotonic()
         self.lines: list[tuple[float, str]] = []
-        self.process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=folder,
-            env={**os.environ, **threads, "PYTHONUNBUFFERED": "1", **environment},
-            start_new_session=True,
-        )
+        environment = {**os.environ, **SETTINGS, "PYTHONUNBUFFERED": "1", **environment}
+        said = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, **said)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

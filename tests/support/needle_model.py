@@ -63,14 +63,11 @@ class NeedleModel:
         again = last.startswith("Go through part")
         self.log.append((part, parts, again))
         found = self._records(shown[-1])
-        if (
-            part == parts
-            and len(shown) > 1
-            and shown[-1].split("\n\n", 1)[1] in [s.split("\n\n", 1)[1] for s in shown[:-1]]
-        ):
-            original = [s.split("\n\n", 1)[1] for s in shown[:-1]].index(shown[-1].split("\n\n", 1)[1]) + 1
-            names = [f"fact {original}"] if original in self.forgotten else [f"new fact {original}"]
-            return json.dumps({"entities": [{"type": "Thing", "name": name} for name in names]})
+        texts = [text.partition("\n\n")[2] for text in shown]
+        if part == parts and texts[-1] in texts[:-1]:
+            original = texts.index(texts[-1]) + 1
+            name = f"fact {original}" if original in self.forgotten else f"new fact {original}"
+            return json.dumps({"entities": [{"type": "Thing", "name": name}]})
         if again:
             return json.dumps({"entities": found[-1:]})
         text = json.dumps({"entities": found})

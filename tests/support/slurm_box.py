@@ -141,17 +141,10 @@ def _munge_answers() -> bool:
 def _start(stack: contextlib.ExitStack, state: Path, *command: str, user: str | None = None) -> None:
     """Start a daemon with a log, to be stopped when the stack ends, and also should this process be killed."""
     log = stack.enter_context((state / f"{command[0]}.log").open("wb"))
-    process = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "TERM", *command],
-        stdout=log,
-        stderr=log,
-        stdin=subprocess.DEVNULL,
-        env=_environment(),
-        user=user,
-        group=user,
-        extra_groups=[] if user else None,
-        start_new_session=True,
-    )
+    command = ["setpriv", "--pdeathsig", "TERM", *command]
+    streams = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL}
+    who = {"user": user, "group": user, "extra_groups": [] if user else None}
+    process = subprocess.Popen(command, env=_environment(), start_new_session=True, **streams, **who)
     stack.callback(_stop, process)
 
 

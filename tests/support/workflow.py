@@ -17,6 +17,21 @@ from tripleaudit.plan.study import Study
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "resources" / "demo"
 
+SMALL = """
+protocols:
+  original:
+  sift-1: {rule: frequency, max_count: 1}
+  augmented: {mlm_steps: 4, options: {k: 3, beams: 1}}
+settings: [nz, wz]
+noising: {probability: 0.5}
+training: {epochs: 1, batch_size: 16, encoder_learning_rate: 1.0e-4, head_learning_rate: 1.0e-3}
+# an untrained extractor with a prior of a half would predict triples everywhere, and every later job would pay
+extractors: {casrel: {model: {prior: 0.01}}}
+threads: 1
+scoring: {bootstrap: 50}
+gpu: 0
+"""
+
 # sentences with and without triples taken from each split of the demo corpus
 SIZES = {"train": (80, 40), "valid": (16, 8), "test": (40, 20)}
 
@@ -87,28 +102,27 @@ def write_study(folder: Path, encoder: Path, **changes) -> Path:
             lines += (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:size]
         (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
         files[split] = f"{split}.jsonl"
-    config = {
-        "study": "small",
+    encoded = {
         "encoder": {"model": str(encoder), "layers": 1},
         "corpora": {"tiny": {"files": files, "format": "jsonl"}},
-        "protocols": {
-            "original": None,
-            "sift-1": {"rule": "frequency", "max_count": 1},
-            "augmented": {"mlm_steps": 4, "options": {"k": 3, "beams": 1}},
-        },
-        "settings": ["nz", "wz"],
-        "noising": {"probability": 0.5},
-        "training": {"epochs": 1, "batch_size": 16, "encoder_learning_rate": 1e-4, "head_learning_rate": 1e-3},
-        # an untrained extractor with a prior of a half would predict triples everywhere, and every later job would pay
-        "extractors": {"casrel": {"model": {"prior": 0.01}}},
-        "threads": 1,
-        "scoring": {"bootstrap": 50},
-        "gpu": 0,
-        **changes,
     }
+    config = {"study": "small", **encoded, **yaml.safe_load(SMALL), **changes}
     path = folder / "study.yaml"
     path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     return path
+
+
+def change(folder: Path, changes: dict) -> None:
+    """Change the configuration of a folder key by key."""
+    path = folder / "study.yaml"
+
+    def merged(old, new):
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            return new
+        return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+
+    config = merged(yaml.safe_load(path.read_text(encoding="utf-8")), changes)
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
 
 def jobs(dry_run) -> dict[str, int]:

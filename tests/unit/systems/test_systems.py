@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support.answering import Answering
+from support.answering import answering
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -398,7 +398,7 @@ def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
 
 @pytest.fixture
 def service():
-    with Answering(dict(SAID)) as running:
+    with answering(dict(SAID)) as running:
         yield running, f"{running.url}/extract"
 
 
