@@ -42,18 +42,8 @@ def save_tiny_encoder(
     tokenizer = BertTokenizerFast(str(folder / "vocab.txt"), do_lower_case=True)
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=width,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        intermediate_size=2 * width,
-        max_position_embeddings=160,
-        type_vocab_size=segments,
-        hidden_dropout_prob=dropout,
-        attention_probs_dropout_prob=dropout,
-    )
-    BertModel(config).save_pretrained(folder)
+    shape = tiny_shape(vocabulary, layers, width, dropout)
+    BertModel(BertConfig(**shape, max_position_embeddings=160, type_vocab_size=segments)).save_pretrained(folder)
     return folder
 
 
@@ -66,21 +56,17 @@ def save_tiny_mpnet(folder: Path, *, seed: int = 0) -> Path:
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
     MPNetTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
     torch.manual_seed(seed)
-    config = MPNetConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=162,
-        pad_token_id=1,
-        bos_token_id=0,
-        eos_token_id=2,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-    )
-    MPNetModel(config).save_pretrained(folder)
+    shape = tiny_shape(vocabulary, layers=2, width=32, dropout=0.0)
+    special = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    MPNetModel(MPNetConfig(**shape, **special, max_position_embeddings=162)).save_pretrained(folder)
     return folder
+
+
+def tiny_shape(vocabulary: Sequence[str], layers: int, width: int, dropout: float) -> dict:
+    """What the configurations of tiny encoders have in common."""
+    shape = {"vocab_size": len(vocabulary), "hidden_size": width, "intermediate_size": 2 * width}
+    shape |= {"num_hidden_layers": layers, "num_attention_heads": 4}
+    return shape | {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
 
 
 def tiny_vocabulary(*specials: str) -> list[str]:

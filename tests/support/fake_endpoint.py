@@ -14,10 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tripleaudit.llm.endpoint import Endpoint, Request
+
+from .serving import Server  # as benchmarks import this module by another name
 
 
 @dataclass(frozen=True)
@@ -213,28 +215,16 @@ class FakeEndpoint:
                     return
                 fake._send(self, 200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
 
-            def log_message(self, *args: Any) -> None:
-                """Keep the test output clean."""
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 256
-
-            def handle_error(self, request: Any, client_address: Any) -> None:
-                """Clients that go away are part of the game."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._server = Server(Handler)
+        self.url = f"{self._server.url}/v1"
 
     def __enter__(self) -> "FakeEndpoint":
-        self._thread.start()
+        self._server.thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stopping.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
 
     @property
     def count(self) -> int:
@@ -262,16 +252,13 @@ class FakeEndpoint:
             self.stopping.wait(self.latency)
         if fault.kind == "hang":
             self.stopping.wait(fault.seconds)
-        if fault.kind in ("drop", "hang"):
-            handler.close_connection = True
-            handler.connection.shutdown(socket.SHUT_RDWR)
-            return
         if fault.kind == "cut":
             handler.send_response(200)
             handler.send_header("Content-Length", "10000")
             handler.end_headers()
             handler.wfile.write(b'{"choices": [')
             handler.wfile.flush()
+        if fault.kind in ("cut", "drop", "hang"):
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
@@ -351,21 +338,12 @@ class FakeEndpoint:
             reply = answer if isinstance(answer, str | Reply) else answer[min(position, len(answer) - 1)]
         reply = self._thought(reply if isinstance(reply, Reply) else Reply(reply), body)
         prompt = sum(len(message["content"].split()) for message in body["messages"])
-        payload = {
-            "id": f"fake-{position}",
-            "object": "chat.completion",
-            "created": int(time.time()),
-            "model": body.get("model"),
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": reply.finish_reason,
-                    "message": {"role": "assistant", "content": reply.text, "refusal": reply.refusal},
-                }
-            ],
-        }
+        message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
         if reply.reasoning is not None:
-            payload["choices"][0]["message"]["reasoning_content"] = reply.reasoning
+            message["reasoning_content"] = reply.reasoning
+        payload = {"id": f"fake-{position}", "object": "chat.completion", "created": int(time.time())}
+        payload["model"] = body.get("model")
+        payload["choices"] = [{"index": 0, "finish_reason": reply.finish_reason, "message": message}]
         if self.fingerprint:
             payload["system_fingerprint"] = self.fingerprint
         if reply.usage:

@@ -6,16 +6,31 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
+class Server(ThreadingHTTPServer):
+    """Takes many connections at once; clients that go away are part of the game."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(("127.0.0.1", 0), type("Quiet", (handler,), {"log_message": lambda *_: None}))
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+
+
 @contextlib.contextmanager
 def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """Serve by ``do_GET`` and ``do_POST`` of a handler; yields the address."""
-    quiet = type("Quiet", (handler,), {"log_message": lambda *_: None})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), quiet)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
+    server = Server(handler)
+    server.thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield server.url
     finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+        server.stop()
