@@ -50,9 +50,8 @@ def test_three_seeds_find_a_gain_of_four_points_and_seldom_one_that_is_not_there
 @pytest.mark.parametrize("seeds", [3, 5])
 def test_power_and_false_positives_of_the_methods_page(seeds, together):
     assert reported(300, seeds=seeds, gain=0.0, together=together)[0] <= 0.05
-    assert (
-        reported(300, seeds=seeds, gain=0.0, together=together, spread=0.02)[0] <= 0.055
-    )  # 15 of 300: half a point of error
+    wide = reported(300, seeds=seeds, gain=0.0, together=together, spread=0.02)
+    assert wide[0] <= 0.055  # 15 of 300: half a point of error
     shares = [reported(300, seeds=seeds, gain=gain, together=together)[0] for gain in (0.027, 0.058, 0.105)]
     assert shares == sorted(shares) and shares[1] >= 0.7 and shares[2] >= 0.98
 

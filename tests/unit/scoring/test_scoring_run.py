@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -234,13 +235,20 @@ def test_stored_predictions_serve_both_sides(tmp_path: Path) -> None:
     assert guess[0].triples[0].object == Span(10, 14, "Emma")
 
 
-def test_stored_predictions_without_truth_are_no_gold(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "load", "message"),
+    [
+        ({"predict": []}, lambda path: load_pair(path, path), "the format cannot be recognised from the content"),
+        ({"predict": []}, lambda path: load_pair(path, path, "predictions"), "item 1: field 'truth' is missing"),
+        ({}, lambda path: load_side(path, "predict", "predictions"), "item 1: field 'predict' is missing"),
+        ({}, lambda path: load_side(path, "predict"), "the format cannot be recognised from the content"),
+    ],
+)
+def test_what_stored_predictions_lack_is_said(tmp_path: Path, row: dict, load: Callable, message: str) -> None:
     path = tmp_path / "stored.json"
-    path.write_text(json.dumps([{"text": "Ann", "predict": []}]))
-    with pytest.raises(UserError, match="the format cannot be recognised from the content"):
-        load_pair(path, path)
-    with pytest.raises(UserError, match="item 1: field 'truth' is missing"):
-        load_pair(path, path, "predictions")
+    path.write_text(json.dumps([{"text": "Ann", **row}]))
+    with pytest.raises(UserError, match=message):
+        load(path)
 
 
 def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> None:
@@ -278,15 +286,6 @@ def test_repeated_texts_are_said_once_they_are_matched_by_text(caplog: pytest.Lo
     guess = [Sentence("x", "two"), Sentence("y", "one"), Sentence("z", "one")]
     assert [row.id for row in align(gold, guess, "g", "p")] == ["y", "x", "z"]
     assert "some texts stand several times" in caplog.text
-
-
-def test_a_format_that_is_given_holds_where_the_content_says_nothing(tmp_path: Path) -> None:
-    bare = tmp_path / "bare.json"
-    bare.write_text('[{"text": "Ann"}]')
-    with pytest.raises(UserError, match="item 1: field 'predict' is missing"):
-        load_side(bare, "predict", "predictions")
-    with pytest.raises(UserError, match="the format cannot be recognised from the content"):
-        load_side(bare, "predict")
 
 
 def test_columns_that_are_named_are_read_where_usual_ones_are_there_too(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What is in corpora, what is suspicious about them, and what their splits share."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def check(*files: Any, format: str = "auto", columns: Mapping[str, str] | None =
                 "format": corpus.report.format,
                 **{name: getattr(corpus.report, name) for name in COUNTED},
                 "shown": _shown(corpus),
-                "findings": [finding.to_json() for finding in findings(corpus, None if corpus is train else train)],
+                "findings": [asdict(finding) for finding in findings(corpus, None if corpus is train else train)],
             }
             for split, corpus in corpora.items()
         ],

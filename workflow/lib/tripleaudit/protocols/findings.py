@@ -5,8 +5,8 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.model import Sentence
@@ -37,9 +37,6 @@ class Finding:
     count: int
     text: str
     examples: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"examples": list(self.examples)}
 
 
 def _found(check: str, examples: Sequence[str], text: str) -> Finding:

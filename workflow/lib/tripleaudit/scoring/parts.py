@@ -9,7 +9,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.matching import reduced
-from tripleaudit.scoring.metrics import Micro, micro
+from tripleaudit.scoring.metrics import micro
 
 MOST = 5  # gold triples of a sentence from which sentences are counted together
 
@@ -44,7 +44,7 @@ def by_cardinality(counts: np.ndarray) -> dict[str, np.ndarray]:
 
 def described(counts: np.ndarray, replicates: int, seed: int) -> dict[str, Any]:
     """Return the scores of some counts with their intervals, as JSON; an interval is missing where it would mislead."""
-    total: Micro = micro(counts)
+    total = micro(counts)
     bounds = intervals(counts, replicates=replicates, seed=seed) if total.gold else None
     return {
         **total.to_json(),

@@ -7,7 +7,7 @@ because candidate generation asks for nothing else.
 
 import logging
 import random
-import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,7 +90,12 @@ def train_masked_lm(
             optimizer.zero_grad()
             losses.append(loss.item())
             progress.reach(len(losses))
-    _save(model, tokenizer, Path(out))
+    with storage.explained(out):
+        Path(out).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out) as fresh:  # so that the model appears whole
+            model.save_pretrained(fresh)
+            tokenizer.save_pretrained(fresh)
+            storage.publish(Path(fresh), Path(out))
     words, correct = _accuracy(model.eval(), tests, tokenizer, batch_size, random.Random(seed + 2))
     tail = losses[-max(1, steps // 10) :]
     return {
@@ -110,18 +115,6 @@ def _optimizer(model: Any) -> Any:
     head = [parameter for parameter in model.parameters() if id(parameter) not in inside]
     groups = [{"params": head, "lr": RATE}, {"params": encoder, "lr": ENCODER_RATE}]
     return torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
-
-
-def _save(model: Any, tokenizer: Any, out: Path) -> None:
-    """Write everything to a neighbour of ``out`` first, so that the model appears whole."""
-    fresh = out.with_name(f".{out.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    with storage.whole_folder(fresh):
-        model.save_pretrained(fresh)
-        tokenizer.save_pretrained(fresh)
-        out.mkdir(parents=True, exist_ok=True)
-        storage.publish(fresh, out)
-        fresh.rmdir()
 
 
 def _start_from_frequencies(model: Any, samples: Sequence[tuple[list[int], list[int]]]) -> None:
