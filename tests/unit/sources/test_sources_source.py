@@ -3,7 +3,7 @@
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.sources import Source, parse_source
+from tripleaudit.sources.source import Source, parse_source
 
 
 @pytest.mark.parametrize(
