@@ -6,6 +6,7 @@ import gzip
 import json
 import math
 import os
+import pickle
 import re
 import shutil
 import socket
@@ -101,6 +102,10 @@ def extracted(models, texts, tmp_path_factory):
 
 def rows_of(out):
     return [row for _, row in read_jsonl(out)]
+
+
+def triples_of(out):
+    return [(row["id"], row["triples"]) for row in rows_of(out)]
 
 
 def blocks_of(out):
@@ -357,8 +362,7 @@ def test_processes_that_are_killed_lose_and_double_nothing(
     out, _ = extracted
     work = collection(texts / "gold.jsonl", models, tmp_path, size=3)
     kill_while(lambda: run_collection(work, where), stages, tmp_path, size=3)
-    bare = [(row["id"], row["triples"]) for row in rows_of(out)]
-    assert [(row["id"], row["triples"]) for row in rows_of(tmp_path)] == bare
+    assert triples_of(tmp_path) == triples_of(out)
 
 
 @pytest.mark.slow
@@ -366,14 +370,9 @@ def test_processes_that_are_killed_lose_and_double_nothing(
 @pytest.mark.parametrize("victim", ["driver", "raylet"])
 def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path, victim):
     out, _ = extracted
-    code = (
-        "from tripleaudit.collection.engine import *; from tripleaudit.collection import engine; engine.FEW = 0;"
-        "from tripleaudit.collection.finished import folder_of;"
-        "from tripleaudit.collection.pipeline import Models; from tripleaudit.collection.reading import Reading;"
-        f"run_collection(Collection('toys', [{str(texts / 'gold.jsonl')!r}], folder_of({str(tmp_path)!r}),"
-        f" Models({str(models / 'casrel')!r}, {str(models / 'zcc')!r}, batch_size=8), Reading(1)),"
-        " Cluster(address=None))"
-    )
+    work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
+    code = "import pickle; from tripleaudit.collection import engine; engine.FEW = 0;"
+    code += f"engine.run_collection(pickle.loads({pickle.dumps(work)!r}), engine.Cluster(address=None))"
     with open(tmp_path / "said.txt", "w") as said:
         driver = subprocess.Popen([sys.executable, "-c", code], stderr=said)
     while driver.poll() is None and len(blocks_of(tmp_path)) < 2:
@@ -391,12 +390,10 @@ def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, mo
             r"^error: Ray's daemon on this machine \(the raylet\) died.* the same command goes on", said, re.M
         )
         assert "Traceback" not in said and "Last 20 lines" not in said and driver.returncode == 1
-    work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
     before = blocks_of(tmp_path)
     _, again = made(work)
     assert not again & before.keys() and len(blocks_of(tmp_path)) == COPIES * len(toy_sentences()) + 1
-    bare = [(row["id"], row["triples"]) for row in rows_of(out)]
-    assert [(row["id"], row["triples"]) for row in rows_of(tmp_path)] == bare
+    assert triples_of(tmp_path) == triples_of(out)
     assert not [path for path in (tmp_path / "blocks").iterdir() if path.name.startswith(".")]
 
 
