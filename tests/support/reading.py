@@ -12,9 +12,10 @@ from tripleaudit.corpora.model import Sentence
 
 
 def write(folder: Path, files: Mapping[str, Any]) -> Path:
-    """Write files of bytes, texts, or values as JSON; return the path of the first."""
+    """Write files of bytes, texts, or values as JSON, by their paths below a folder; return the path of the first."""
     for name, content in files.items():
         given = content if isinstance(content, str | bytes) else json.dumps(content)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(given if isinstance(given, bytes) else given.encode())
     return folder / next(iter(files))
 

@@ -1,10 +1,10 @@
 """Splits of registered corpora: raw files are checked before they are used."""
 
 import hashlib
-import json
 
 import pytest
 
+from support.reading import write
 from tripleaudit.corpora.registered import check_raw_file, read_registered
 from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
@@ -18,9 +18,7 @@ def raw(**fields):
 
 @pytest.fixture
 def path(tmp_path):
-    path = tmp_path / "train.json"
-    path.write_text(json.dumps(ITEMS))
-    return path
+    return write(tmp_path, {"train.json": ITEMS})
 
 
 def test_a_file_with_a_known_hash(path):
@@ -41,8 +39,7 @@ def test_a_file_whose_hash_is_not_known_is_counted(path):
 def test_a_missing_or_changed_raw_file(tmp_path):
     with pytest.raises(UserError, match="no such file, expected webnlg/test_triples.json"):
         read_registered("webnlg", "test", tmp_path)
-    (tmp_path / "webnlg").mkdir()
-    (tmp_path / "webnlg" / "test_triples.json").write_text("[]")
+    write(tmp_path, {"webnlg/test_triples.json": []})
     with pytest.raises(UserError, match=r"test_triples.json: sha256 is \w{64}, expected \w{64}$"):
         read_registered("webnlg", "test", tmp_path)
     with pytest.raises(UserError, match="corpus 'webnlg' has no split 'dev', expected one of train, valid, test"):
@@ -50,21 +47,16 @@ def test_a_missing_or_changed_raw_file(tmp_path):
 
 
 def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
-    from tripleaudit.sources import registry
-
-    folder = tmp_path / "nyt29"
-    folder.mkdir()
-    for suffix, content in {"sent": "rome in italy\n", "tup": "rome ; italy ; in\n", "pointer": "0 0 2 2 in\n"}.items():
-        (folder / f"train.{suffix}").write_text(content)
+    contents = {"sent": "rome in italy\n", "tup": "rome ; italy ; in\n", "pointer": "0 0 2 2 in\n"}
+    write(tmp_path, {f"nyt29/train.{suffix}": content for suffix, content in contents.items()})
     with pytest.raises(UserError, match="train.sent: 1 sentences, expected 63306"):
         read_registered("nyt29", "train", tmp_path)
-    known = registry.raw_files()
-    one = dict(known)
-    one["nyt29/train.sent"] = known["nyt29/train.sent"].model_copy(update={"expect": {}})
+    known, name = registry.raw_files(), "nyt29/train.sent"
+    one = known | {name: known[name].model_copy(update={"expect": {}})}
     monkeypatch.setattr(registry, "raw_files", lambda: one)
     corpus = read_registered("nyt29", "train", tmp_path, occurrence="all")
     assert corpus.sentences[0].triples[0].object.start == 8
-    (folder / "train.tup").unlink()
+    (tmp_path / "nyt29" / "train.tup").unlink()
     with pytest.raises(UserError, match="train.tup: no such file"):
         read_registered("nyt29", "train", tmp_path)
 
@@ -82,11 +74,7 @@ def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_dat
         chosen.append(max(known, key=lambda one: sum(each <= {*chosen, one} for each in sets)))
     assert chosen == named
     kept = {split: read_registered("webnlg", split, real_data, only=named) for split in whole}
-    assert {split: corpus.report.sentences for split, corpus in kept.items()} == {
-        "train": 1692,
-        "valid": 155,
-        "test": 213,
-    }
+    assert [corpus.report.sentences for corpus in kept.values()] == [1692, 155, 213]
     for split, corpus in kept.items():
         assert corpus.report.notes["of_other_relations"] == len(whole[split].sentences) - len(corpus.sentences)
     first = read_registered("webnlg", "test", real_data, only=named, limit=5).sentences

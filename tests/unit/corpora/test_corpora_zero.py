@@ -1,9 +1,8 @@
 """NYT24* and NYT29*: zero-triple sentences of raw corpora in their true formats, next to prepared splits."""
 
-import json
-
 import pytest
 
+from support.reading import lines, write
 from tripleaudit.corpora.divide import fitting_sizes
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.errors import UserError
@@ -31,40 +30,37 @@ def smaller(monkeypatch):
 
 def write_nyt24(folder):
     """NYT24 as PRGC publishes it, and CoType's NYT11: pairs labelled None in sentences with and without triples."""
-    for number, name in enumerate(("train", "val", "test")):
-        item = {"text": f"Ann was born in Bonn , they say {number} .", "triple_list": [["Ann", BORN, "Bonn"]]}
-        write(folder / "nyt" / f"{name}_triples.json", json.dumps([item]))
 
-    def line(text, *labels):
+    def row(text, *labels):
         mentions = [{"em1Text": "Ann", "em2Text": "Bonn", "label": label} for label in labels]
-        return json.dumps({"sentText": f"{text}\r\n", "articleId": "a", "relationMentions": mentions}) + "\n"
+        return {"sentText": f"{text}\r\n", "articleId": "a", "relationMentions": mentions}
 
-    rows = [line(f"Ann went to Bonn in year {number} .", "None") for number in range(8)]
-    rows.append(line('"Ann went to Bonn in year 1 ."', "None"))  # the same text in quotes
-    rows.append(line("Ann was born in Bonn , they say 1 .", "None"))  # a sentence of the prepared validation set
-    rows.append(line("Ann is of Bonn .", "None", BORN))
-    rows.append(line("Ann loves Bonn ."))
-    write(folder / "nyt11" / "train.json", "".join(rows))
+    rows = [row(f"Ann went to Bonn in year {number} .", "None") for number in range(8)]
+    rows.append(row('"Ann went to Bonn in year 1 ."', "None"))  # the same text in quotes
+    rows.append(row("Ann was born in Bonn , they say 1 .", "None"))  # a sentence of the prepared validation set
+    rows += [row("Ann is of Bonn .", "None", BORN), row("Ann loves Bonn .")]
+    prepared = {
+        f"nyt/{name}_triples.json": [
+            {"text": f"Ann was born in Bonn , they say {number} .", "triple_list": [["Ann", BORN, "Bonn"]]}
+        ]
+        for number, name in enumerate(("train", "val", "test"))
+    }
+    write(folder, {**prepared, "nyt11/train.json": lines(*rows)})
 
 
 def write_nyt29(folder):
     """NYT29 as PtrNet publishes it (text files), its test set from HRL, and OpenNRE's NYT10."""
     for number, name in enumerate(("train", "dev")):
-        stem = folder / "nyt29" / name
-        write(stem.with_suffix(".sent"), f"ann was born in bonn , they say {number} .\n")
-        write(stem.with_suffix(".tup"), f"ann ; bonn ; {BORN}\n")
-        write(stem.with_suffix(".pointer"), f"0 0 4 4 {BORN}\n")
-    item = {"text": "ann was born in bonn , they say 2 .", "triple_list": [["ann", BORN, "bonn"]]}
-    write(folder / "nyt10-hrl" / "test.json", json.dumps([item]))
+        write(folder, {
+            f"nyt29/{name}.sent": f"ann was born in bonn , they say {number} .\n",
+            f"nyt29/{name}.tup": f"ann ; bonn ; {BORN}\n",
+            f"nyt29/{name}.pointer": f"0 0 4 4 {BORN}\n",
+        })  # fmt: skip
     rows = [(f"Ann went to Bonn in year {number} .", "NA") for number in range(9)]
     rows += [("Ann was born in Bonn , they say 2 .", "NA"), ("Ann is of Bonn .", BORN), ("Ann is of Bonn .", "NA")]
     pairs = [{"text": text, "relation": label, "h": {"name": "Ann"}, "t": {"name": "Bonn"}} for text, label in rows]
-    write(folder / "nyt10" / "nyt10_train.txt", "".join(json.dumps(pair) + "\n" for pair in pairs))
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    item = {"text": "ann was born in bonn , they say 2 .", "triple_list": [["ann", BORN, "bonn"]]}
+    write(folder, {"nyt10-hrl/test.json": [item], "nyt10/nyt10_train.txt": lines(*pairs)})
 
 
 @pytest.mark.parametrize(("name", "make"), [("nyt24star", write_nyt24), ("nyt29star", write_nyt29)])

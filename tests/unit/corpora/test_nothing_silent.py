@@ -300,18 +300,15 @@ def test_nothing_is_left_out_or_changed_without_a_word(tmp_path, caplog, case):
 
 
 def test_a_text_without_annotations_next_to_others_is_no_sentence(tmp_path):
-    write(tmp_path, brat(TEXT, T1, T2, R1) | {"b.txt": "It rains ."})
-    corpus = read_corpus(tmp_path)
-    assert (corpus.report.sentences, corpus.report.notes) == (1, {"not_annotated": 1})
-    (tmp_path / "more").mkdir()
-    write(tmp_path / "more", brat(TEXT, T1, T2, R1))
-    assert read_corpus(tmp_path).report.notes == {"folders": 1, "not_annotated": 1}
+    pair = brat(TEXT, T1, T2, R1)
+    write(tmp_path, {**pair, "b.txt": "It rains .", **{f"more/{name}": content for name, content in pair.items()}})
+    report = read_corpus(tmp_path).report
+    assert (report.sentences, report.notes) == (1, {"folders": 1, "not_annotated": 1})
 
 
 def test_relationships_without_a_text_unit_are_counted(tmp_path):
-    write(tmp_path, {"text_units.csv": f"id,text\nu1,{TEXT}\n"})
     edges = "source,target,description,text_unit_ids\nADA,DELTA,leads,[]\nADA,DELTA,runs,['u1']\n"
-    write(tmp_path, {"relationships.csv": edges})
+    write(tmp_path, {"text_units.csv": f"id,text\nu1,{TEXT}\n", "relationships.csv": edges})
     corpus = read_corpus(tmp_path)
     assert (corpus.report.triples, remarks(corpus.report)["unknown_units"][0]) == (1, 1)
 
