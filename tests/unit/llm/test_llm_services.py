@@ -265,6 +265,7 @@ def test_the_ledger_agrees_with_the_books_of_the_service(tmp_path):
         assert bill["cost"] == pytest.approx(billed, abs=1e-15)
         assert bill["requests"] == 24
         assert bill["completion_tokens"] == sum(row["completion_tokens"] for row in fake.books)
+    assert b"recorded" not in (tmp_path / "ledger.jsonl").read_bytes()  # of what was in flight no batch tells
 
 
 def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):

@@ -50,6 +50,7 @@ def test_redundancy_avoidance():
     assert rf.redundancy_avoidance(lines, 0.6) == 1 == rf.redundancy_avoidance(["a"], 0)
     assert rf.redundancy_avoidance(["", "", "a"], 0) == 1  # without words nothing is similar
     assert rf.redundancy_avoidance(["a", "a"], 1.0) == 1  # a cosine of 1 is at most 1
+    assert rf.redundancy_avoidance(["a", "a"], 0.9) == 0
     assert rf.redundancy_avoidance([], 0.2) is None  # of nothing there is nothing to say
     many = [f"w{i % 700}" for i in range(1400)]  # every word twice: 700 redundant pairs, over more than one block
     assert rf.redundancy_avoidance(many, 0.5) == pytest.approx(1 - 700 / math.comb(1400, 2))

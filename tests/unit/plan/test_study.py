@@ -80,6 +80,8 @@ def test_what_a_training_is_scored_on():
     assert plan.testsets(run.trainset) == [("test", "nz"), ("test", "wz"), ("augmented", "nz")]
     assert plan.testsets("rearranged-nz") == [("test", "nz")]
     assert plan.testsets("original-wz") == [("test", "nz"), ("test", "wz")]
+    for trainset, own in (("original-nz", "original/wz"), ("rearranged-nz", "rearranged/nz")):
+        assert plan.testset_file(SimpleNamespace(corpus="webnlg", trainset=trainset)).endswith(f"/{own}/test.jsonl")
 
 
 def test_a_row_of_scores_is_made_from_what_its_system_gives():

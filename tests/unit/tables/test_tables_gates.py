@@ -59,6 +59,13 @@ def test_a_baseline_within_the_interval_is_not_beaten():
     assert not Floor().holds(HIGH)
 
 
+@pytest.mark.parametrize("value", [45.0, 35.0])
+def test_an_interval_that_ends_at_zero_shows_no_difference(value):
+    first = cell(40.0, 37.0, 43.0)  # 3 and 4 points for themselves are 5 together
+    assert not Pair("A", first, cell(value, value - 4, value + 4)).shown
+    assert Pair("A", first, cell(value, value - 3.9, value + 3.9)).shown
+
+
 def test_a_difference_that_cannot_be_known_says_what_it_takes():
     few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
     reported = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
