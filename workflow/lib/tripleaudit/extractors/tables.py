@@ -163,22 +163,17 @@ def gold_cells(cells: Cells, shape: Shape, columns: int, *, upper: bool = False)
         [n, 6] int64: sentence, row, column of the pair, column of the table, class, number of the pair in the batch.
         Rows of zeros, which are no gold cells, may follow.
     """
-    cells = cells.resolved(shape.length, columns)
-    numbers = numbers_of(cells, shape.length, upper=upper)
-    rows = torch.stack([cells.sentence, cells.row, cells.column, cells.relation, cells.classes, numbers], dim=1)
+    length, cells = shape.length, cells.resolved(shape.length, columns)
+    sentence, row, column = cells.sentence, cells.row, cells.column
+    place = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # as Pairs has them
+    numbers = sentence * number_of_pairs(length, upper) + place
+    rows = torch.stack([sentence, row, column, cells.relation, cells.classes, numbers], dim=1)
     return shape.padded(np.asarray(rows))
 
 
 def number_of_pairs(length: int, upper: bool = False) -> int:
     """Pairs of a sentence of L tokens."""
     return length * (length + 1) // 2 if upper else length**2
-
-
-def numbers_of(cells: Cells, length: int, *, upper: bool = False) -> Tensor:
-    """Numbers [n] of the pairs of cells among those of a padded batch of L tokens, in the order of :class:`Pairs`."""
-    row, column = cells.row, cells.column
-    position = row * length - row * (row - 1) // 2 + column - row if upper else row * length + column  # in the sentence
-    return cells.sentence * number_of_pairs(length, upper) + position
 
 
 # On a CPU, sentence by sentence
