@@ -39,10 +39,10 @@ def rearrange(
         rule: ``"key-triple"`` as the published files were made: each sentence gets one of its triples, drawn at
             random, as its key; the sentences of one key form a group; whole groups whose key is rare are moved in
             random order, the last one cut to size. A key is rare if at most 3 sentences of the corpus hold it as in
-            the published files, or, where these do not fill the sets, the smallest number that does. ``"every-triple"``
-            as the paper's text reads: triples one by one,
-            the rarest in the whole corpus first (of equally rare ones that with the sentence that holds the most
-            triples, then corpus order), and with each every sentence that holds it.
+            the published files, or, where these do not fill the sets, the smallest number that does.
+            ``"every-triple"`` as the paper's text reads: triples one by one, the rarest in the whole corpus first (of
+            equally rare ones that with the sentence that holds the most triples, then corpus order), and with each
+            every sentence that holds it.
 
     Returns:
         The new splits and a report: ``rule``; ``hidden_triples`` (distinct, absent from training);
