@@ -14,8 +14,6 @@ def test_defaults_are_filled_at_every_level_that_is_present():
     assert (config["seeds"], config["encoder"]) == ([1], {"model": "minilm", "layers": None})
     assert config["noising"] == {"probability": 0.05, "keep_length": 0.4, "wz": False}
     assert config["protocols"]["sift-1"]["select_on"] == "valid"
-    unnamed = Study({**MINIMAL, "protocols": {"rearranged": {"max_count": 2}}})  # a key of the usual rule
-    assert unnamed.config["protocols"]["rearranged"]["max_count"] == 2
 
 
 def test_every_problem_is_listed_at_once():
