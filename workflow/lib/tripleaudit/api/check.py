@@ -18,6 +18,7 @@ from tripleaudit.protocols.leakage import leakage
 from tripleaudit.tables.render.escape import clean
 
 SHOWN = 3
+ROLES = ("subject", "relation", "object")
 ORDER = {split: name for name, split in enumerate(SPLITS.values())}
 COUNTED = ("sentences", "zero_triple_sentences", "triples", "relations", "duplicates")
 
@@ -47,10 +48,8 @@ class CheckResult(Result):
         for file in self.files:
             lines += [_counts(file), "  understood as"]
             for shown in file["shown"]:
-                lines.append(
-                    "    " + ", ".join(f"{role} {shown[role]!r}" for role in ("subject", "relation", "object"))
-                )
-                lines.append(f"      in {clean(shown['text'])}")
+                parts = ", ".join(f"{role} {shown[role]!r}" for role in ROLES)
+                lines += [f"    {parts}", f"      in {clean(shown['text'])}"]
             for finding in file["findings"]:
                 lines.append(f"  {finding['check']}: {clean(finding['text'])}")
                 lines += [f"    {clean(example)}" for example in finding["examples"]]
@@ -125,10 +124,8 @@ def splits_of(files: Iterable[str]) -> dict[str, str]:
 
 def _shown(corpus: Corpus) -> list[dict[str, str]]:
     """The first triples as they were understood, of different sentences."""
-    first = islice(((each.text, each.triples[0].strings) for each in corpus.sentences if each.triples), SHOWN)
-    return [
-        dict(zip(("text", "subject", "relation", "object"), (text, *strings), strict=True)) for text, strings in first
-    ]
+    first = islice((each for each in corpus.sentences if each.triples), SHOWN)
+    return [{"text": each.text, **dict(zip(ROLES, each.triples[0].strings, strict=True))} for each in first]
 
 
 def _counts(file: Mapping[str, Any]) -> str:
@@ -148,8 +145,7 @@ def readable_leakage(leak: dict[str, Any], title: str) -> list[str]:
     lines = [
         f"{title}: {sentences['total']} sentences ({100 * sentences['share']:.2f} %), "
         f"{sentences['equal']} of them equal, {sentences['normalised']} equal up to case and punctuation, "
-        f"{sentences['near']} with at least "
-        f"{leak['threshold']:.0%} of their words",
+        f"{sentences['near']} with at least {leak['threshold']:.0%} of their words",
         *(
             f"  {part}: {found['shared']} of {found['different']} different ones ({100 * found['share']:.2f} %)"
             for part, found in parts.items()
