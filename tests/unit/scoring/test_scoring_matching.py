@@ -105,14 +105,8 @@ def test_strata_share_out_the_sentences_with_triples() -> None:
 
 
 words = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=3).map(" ".join)
-triples = st.builds(
-    lambda s, r, o, i, j: Triple(span(i, s), r, span(j, o)),
-    words,
-    st.sampled_from(["r", "q"]),
-    words,
-    st.integers(0, 3),
-    st.integers(0, 3),
-)
+spans = st.builds(span, st.integers(0, 3), words)
+triples = st.builds(Triple, spans, st.sampled_from(["r", "q"]), spans)
 corpora = st.lists(st.tuples(st.lists(triples, max_size=5), st.lists(triples, max_size=5)), min_size=1, max_size=6)
 
 
@@ -122,10 +116,13 @@ def test_rules_are_listed_from_the_usual_one_to_the_laxest():
     assert len({rule.order for rule in MATCHINGS.values()}) == len(MATCHINGS)
 
 
+def sides(rows: list) -> list[list[Sentence]]:
+    return [[Sentence("s", "", tuple(row[side])) for row in rows] for side in (0, 1)]
+
+
 @given(corpora, st.sampled_from(list(MATCHINGS)))
 def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: list, matching: str) -> None:
-    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
-    guess = [Sentence("s", "", tuple(found)) for _, found in rows]
+    gold, guess = sides(rows)
     forth, back = micro(sentence_counts(gold, guess, matching)), micro(sentence_counts(guess, gold, matching))
     assert (forth.precision, forth.recall, forth.f1) == (back.recall, back.precision, back.f1)
     assert 0 <= forth.f1 <= 1
@@ -135,13 +132,9 @@ def test_exchanging_gold_and_predictions_exchanges_precision_and_recall(rows: li
 
 @given(corpora, st.sampled_from(list(MATCHINGS)), st.randoms(use_true_random=False))
 def test_order_and_repetition_of_triples_do_not_matter(rows: list, matching: str, random) -> None:
-    gold = [Sentence("s", "", tuple(right)) for right, _ in rows]
-    guess = [Sentence("s", "", tuple(found)) for _, found in rows]
-    shuffled = []
-    for _, found in rows:
-        repeated = found + found[:2]
-        random.shuffle(repeated)
-        shuffled.append(Sentence("s", "", tuple(repeated)))
+    gold, guess = sides(rows)
+    repeated = [(right, random.sample(found + found[:2], len(found + found[:2]))) for right, found in rows]
+    shuffled = sides(repeated)[1]
     assert (sentence_counts(gold, guess, matching) == sentence_counts(gold, shuffled, matching)).all()
 
 
