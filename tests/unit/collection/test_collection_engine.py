@@ -617,6 +617,19 @@ def test_the_clock_goes_by_the_slower_side():
     assert hours(MEASURED, 3600, workers=2, cpus=2) == pytest.approx(0.00125 + 8 / 3600)
 
 
+def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeypatch):
+    """Of 97 rows, where 1,000 sentences took 4 s, 2 GB and 50 of money."""
+    took = MEASURED | {"money": 50.0, "bytes": 2e9, "device": ["cpu"]}
+    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *_: took)
+    work = collection(texts / "gold.jsonl", models, tmp_path / "out")
+    assert list(forecast(work, replace(HERE, workers=2), 24, price=1e5))[1:] == [
+        "250 sentences a second of one process on cpu, from 25 of them",
+        "25 % pass to the extractor; about 0.19 GB are written",
+        "0.00 hours with 2 workers on such machines",
+        "money: 455.22 for the workers, 4.85 for answers",
+    ]
+
+
 def test_nothing_measured_is_said():
     with pytest.raises(UserError, match="the sample has no sentences"):
         hours(MEASURED | {"counts": {"sentences": 0, "let_through": 0}}, 1)
