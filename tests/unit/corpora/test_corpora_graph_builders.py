@@ -122,8 +122,11 @@ def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
     path = write(tmp_path, {"out.jsonl": {"text": TEXT, **dumped("gliner2")[1]}})
     assert read(path) == [("gliner2", TEXT, TRIPLES)]
     assert read_corpus(path).report.found["given"] == 4
-    for pairs in ([["Ada Lund"]], 7):
-        with pytest.raises(UserError, match="a pair of 'leads' is .*, expected a head and a tail"):
+    for pairs, message in (
+        ([["Ada Lund"]], "a pair of 'leads' is .*, expected a head and a tail"),
+        ({"head": "Ada Lund"}, "field 'leads' is .*, expected a list"),
+    ):
+        with pytest.raises(UserError, match=message):
             read_corpus(write(tmp_path, {"out.jsonl": {"text": TEXT, "relation_extraction": {"leads": pairs}}}))
 
 

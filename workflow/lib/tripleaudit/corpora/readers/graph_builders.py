@@ -131,8 +131,9 @@ LANGEXTRACT = form(
 def by_relation(row: dict[str, Any], where: str) -> dict[str, Any]:
     """Return an output of GLiNER2, {relation: [pairs]}, as triples; a pair is a list, or an object with spans."""
     links = []
-    for relation, pairs in take(row, "relation_extraction", dict, where).items():
-        for pair in pairs if isinstance(pairs, list) else [pairs] * bool(pairs):
+    found = take(row, "relation_extraction", dict, where)
+    for relation, pairs in found.items():
+        for pair in take(found, relation, list, where) if pairs else ():
             ends = [pair.get("head"), pair.get("tail")] if isinstance(pair, dict) else pair
             if not isinstance(ends, list) or len(ends) != 2:
                 raise UserError(f"{where}: a pair of {relation!r} is {shown(pair)}, expected a head and a tail")
