@@ -561,6 +561,16 @@ def test_what_is_not_there_is_one_clear_sentence(tmp_path):
             read_corpus(path)
 
 
+def test_entities_of_iob_begin_at_b_and_where_the_type_changes(tmp_path):
+    tags = {"Ada": "B-P", "Lee": "B-P", "de": "I-P", "Delta": "I-F", "grows": "O"}
+    related = {"Ada": "['knows']\t[2]", "de": "['leads']\t[3]"}  # from and to the last token of an entity
+    lines = [f"{n}\t{word}\t{tag}\t" + related.get(word, f"['N']\t[{n}]") for n, (word, tag) in enumerate(tags.items())]
+    (tmp_path / "a.txt").write_text("\n".join(["#doc 1", *lines]))
+    (sentence,) = read_corpus(tmp_path / "a.txt").sentences
+    found = [(t.subject.text, t.relation, t.object.text) for t in sentence.triples]
+    assert found == [("Ada", "knows", "Lee de"), ("Lee de", "leads", "Delta")]
+
+
 def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):
     names = ("notes-test.jsonl", "edges.py")
     path = write(tmp_path, {
