@@ -113,7 +113,7 @@ def blocks_of(out):
 
 
 def made(work):
-    """Run a collection; returns its manifest, and the names of the blocks that were made, anew or again."""
+    """Run a collection; returns its manifest, and the names of the blocks that were made, new or again."""
     before = blocks_of(work.target.location)
     manifest = run_collection(work, HERE)
     return manifest, {name for name, file in blocks_of(work.target.location).items() if file != before.get(name)}
