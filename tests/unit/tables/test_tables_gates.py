@@ -28,7 +28,9 @@ def said(first: Cell, second: Cell, *floors: float, **more) -> str:
 def test_thirty_cases_are_enough_and_one_fewer_is_not():
     assert FEW == 30
     assert said(HIGH, LOW).startswith("For A, F1 is 80.0 % here and 40.0 % there: a gap of 40.0 points")
-    assert said(HIGH, cell(40.0, 35.0, 45.0, cases=29)).startswith("Too few cases for a conclusion about A")
+    few = cell(40.0, 35.0, 45.0, cases=29)
+    for pair in ((HIGH, few), (few, HIGH)):
+        assert said(*pair).startswith("Too few cases for a conclusion about A: one side rests on 29 test sentences (")
 
 
 def test_unequal_budgets_matter_between_trainings_alone():
