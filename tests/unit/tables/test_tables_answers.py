@@ -117,6 +117,7 @@ def test_a_classifier_that_says_yes_to_all_is_not_praised():
     assert "No trivial baseline was measured with it." in said(*rows)
     better = said(*rows, ("always-yes", "f1", 0.6))
     assert "80.0 % (ZCC binary on c), against 60.0 % of the baseline" in better
+    assert "lowest" not in better and ", the lowest 70.0 %; it" in said(*rows, ("zcc-mcml", "f1", 0.7))
 
 
 def settings(marks: str = "") -> TableInputs:
