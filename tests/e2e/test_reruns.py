@@ -22,6 +22,7 @@ from tripleaudit import code
 from tripleaudit import jobs as jobs_
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.descriptors import TABLES as TABLE_SPECS
+from tripleaudit.extractors import declared
 from tripleaudit.registries import REGISTRIES
 from tripleaudit.tables import plots
 
@@ -86,9 +87,10 @@ def finished(tmp_path_factory, tiny_encoder):
 
 def test_what_commands_used_when_they_ran_is_their_code(finished):
     """The modules that were imported and the data files that were opened, as Python itself saw it."""
-    # registries import every home of what can be chosen, and the way in finds the command: what is not chosen of them
-    # decides nothing
+    # registries import every home of what can be chosen, the catalogue of extractors what these declare, and the way in
+    # finds the command: what is not chosen of them decides nothing
     modules = [module for registry in REGISTRIES for module in registry.home_modules()]
+    modules += [f"extractors.declared.{info.name}" for info in pkgutil.iter_modules(declared.__path__)]
     homes = {*code.versions("__main__", "commands", *modules)}
     seen = set()
     for path in (finished / "trace").glob("*.json"):
