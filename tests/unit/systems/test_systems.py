@@ -396,6 +396,17 @@ def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
     assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
 
 
+def test_several_stored_files_are_parts_of_one_output_and_no_seeds(box):
+    parts = {"one.jsonl": GOLD[:2], "two.jsonl": GOLD[2:], "seed2.jsonl": GOLD[1:]}
+    for name, sentences in parts.items():
+        save_sentences(box.folder / name, sentences)
+    one, two, again = (box.folder / name for name in parts)
+    assert box.query("predictions", "", [one, two])["failed"] is None
+    failed = box.query("predictions", "", [one, again])["failed"]
+    said = r".*seed2\.jsonl: has the sentence 'b' .* of .*one\.jsonl, too; several files are parts of one output, .*"
+    assert re.fullmatch(said, failed)
+
+
 @pytest.fixture
 def service():
     with answering(dict(SAID)) as running:

@@ -1,6 +1,6 @@
 """``predictions``: outputs that lie in files, of any format that is read, or as ids with triples and no texts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
@@ -17,7 +17,7 @@ def answer(query: Query) -> Answered:
     """Return what the files say of the test set; further sentences in them are left out.
 
     Raises:
-        UserError: a file cannot be read, or lacks a sentence of the test set.
+        UserError: a file cannot be read, two have the same sentence, or one of the test set is in none.
     """
     files, settings = query.job["files"], query.settings
     format, columns = settings.get("format") or "auto", settings.get("columns")
@@ -25,10 +25,28 @@ def answer(query: Query) -> Answered:
     if files and format == "auto" and not columns and all(without_texts(path, ids=True) for path in files):
         stored = _by_id(query, files, source)
     elif columns:
-        stored = [each for path in files for each in read_corpus(path, format, columns=columns).sentences]
+        stored = _joined({path: read_corpus(path, format, columns=columns).sentences for path in files})
     else:
-        stored = [each for path in files for each in load_side(path, "predict", format)]
+        stored = _joined({path: load_side(path, "predict", format) for path in files})
     return Answered(matched(query.sentences, stored, source))
+
+
+def _joined(parts: Mapping[str, Sequence[Sentence]]) -> list[Sentence]:
+    """Return the sentences of all files of one output.
+
+    Raises:
+        UserError: a sentence stands in two of them.
+    """
+    where: dict[tuple[str, str], str] = {}
+    for path, sentences in parts.items():
+        for sentence in sentences:
+            first = where.setdefault((sentence.id, sentence.text), path)
+            if first != path:
+                raise UserError(
+                    f"{path}: has the sentence {sentence.id!r} ({sentence.text[:60]!r}) of {first}, too; several files "
+                    "are parts of one output, expected each sentence in one (another seed is a system of its own)"
+                )
+    return [sentence for sentences in parts.values() for sentence in sentences]
 
 
 def _by_id(query: Query, files: Sequence[str], source: str) -> list[Sentence]:
