@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from support.workflow import problems, refusals
 from tripleaudit.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
@@ -20,7 +21,7 @@ SECTION = {
 }
 
 
-CORPORA = {"demo": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
+CONFIG = {"study": "s", "corpora": {"demo": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}}
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +29,8 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("t.jsonl", "u.jsonl"):
         (tmp_path / name).write_text("{}\n")
+    schema = "schema: {type: object, properties: {a: {type: string}}}\n"
+    (tmp_path / "own.yaml").write_text("messages: [{role: user, content: '{{text}}'}]\n" + schema)
 
 
 def full(**changes):
@@ -35,7 +38,7 @@ def full(**changes):
 
 
 def study(**changes) -> Study:
-    return Study({"study": "s", "corpora": CORPORA, "generative": {**copy.deepcopy(SECTION), **changes}})
+    return Study({**CONFIG, "generative": {**copy.deepcopy(SECTION), **changes}})
 
 
 def test_what_the_section_leaves_out_is_the_codes_default():
@@ -46,51 +49,58 @@ def test_what_the_section_leaves_out_is_the_codes_default():
     assert (local.model, local.timeout, local.concurrency, local.max_tokens) == ("smollm2", 600, 1, 64)
 
 
-def test_a_good_section_has_no_problems():
-    models = study().language_models
-    assert list(models.problems()) == []
-    assert models.extractions == [("d", "a"), ("e", "a"), ("d", "b")]
+def test_each_system_extracts_from_its_data_sets():
+    assert study().language_models.extractions == [("d", "a"), ("e", "a"), ("d", "b")]
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"systems": {"a": {"endpoint": "payd"}}}, "systems/a/endpoint: unknown endpoint 'payd', did you mean 'paid'?"),
-        ({"systems": {"a": {"endpoint": "paid", "datasets": ["x"]}}}, "unknown data set 'x'"),
-        ({"systems": {"a": {"endpoint": "paid", "prompt": "opn"}}}, "did you mean 'open'"),
-        ({"datasets": {"d": {"corpus": "nyt"}}, "systems": {}}, "unknown corpus 'nyt'"),
-        (
-            {"systems": {"a": {"endpoint": "paid", "samples": 2}}},
-            "systems/a/samples: 2 answers at temperature 0 are one",
-        ),
-        (
-            {
-                "systems": {"a": {"endpoint": "paid", "examples": 1}},
-                "datasets": {"d": {"corpus": "demo", "split": "train"}},
-            },
-            "systems/a/examples: the texts of 'd' are the training split",
-        ),
-        ({"budget": 3}, "a budget needs 'prices'"),
-        (
-            {"endpoints": {"x": {"base_url": "https://h/v1", "model": "m", "api_key_env": "sk-1 2"}}, "systems": {}},
-            "name",
-        ),
-        ({"endpoints": {"x": {"serve": {"source": "http://h/m.gguf"}, "model": "m"}}, "systems": {}}, "only https"),
-    ],
-)
+REFUSED = """
+systems: {a: {endpoint: paid, datasets: [x]}}
+-> unknown data set 'x'
+systems: {a: {endpoint: paid, prompt: opn}}
+-> did you mean 'open'
+systems: {a: {endpoint: paid, samples: 2}}
+-> systems/a/samples: 2 answers at temperature 0 are one
+{systems: {a: {endpoint: paid, examples: 1}}, datasets: {d: {corpus: demo, split: train}}}
+-> systems/a/examples: the texts of 'd' are the training split
+budget: 3
+-> generative/endpoints/paid: a budget needs 'prices' for every endpoint with a key
+{endpoints: {x: {base_url: "https://h/v1", model: m, api_key_env: sk-1 2}}, systems: {}}
+-> endpoints/x: 'api_key_env' must be the name
+{endpoints: {x: {serve: {source: "http://h/m.gguf"}, model: m}}, systems: {}}
+-> only https
+{endpoints: {x: {base_url: "https://h/v1/chat/completions", model: m}}, systems: {}}
+-> endpoints/x: 'base_url' must end before /chat/completions
+{endpoints: {x: {base_url: "https://h/v1", model: m, extra: {stream: true}}}, systems: {}}
+-> endpoints/x: 'extra' must not ask for a stream
+{endpoints: {x: {base_url: "https://h/v1", model: m, extra: {n: 3}}}, systems: {}}
+-> endpoints/x: 'extra' must not ask for a stream or for several answers
+{endpoints: {x: {base_url: "https://h/v1", model: m, context: 512}}, systems: {a: {endpoint: x}}}
+-> systems/a/max_tokens: an answer of up to 800 leaves no room for a text in a context of 512
+{endpoints: {x: {base_url: "https://h/v1", model: m, structured: json_schema}},
+ systems: {a: {endpoint: x, prompt: ./own.yaml}}}
+-> strict mode needs 'additionalProperties: false' in every object (endpoint 'x' asks for json_schema;
+"""
+
+
+@pytest.mark.parametrize(("changes", "problem"), refusals(REFUSED))
 def test_what_cannot_work_is_said_before_anything_runs(changes, problem):
-    with pytest.raises(UserError) as error:
-        study(**changes)
-    (found,) = str(error.value).splitlines()[1:]
+    (found,) = problems({**CONFIG, "generative": {**SECTION, **changes}})
     assert problem in found
     assert "sk-1" not in found
+
+
+def test_what_is_no_more_than_near_a_refusal_is_planned():
+    near = {**SECTION["endpoints"]["paid"], "structured": "auto", "context": 2048, "extra": {"n": 1, "stream": False}}
+    systems = {"a": {"endpoint": "paid", "prompt": "./own.yaml"}}
+    priced = {"paid": near | {"prices": {"input": 1}}, "local": SECTION["endpoints"]["local"]}
+    assert study(endpoints=priced, systems=systems, budget=3).language_models.extractions
 
 
 def test_each_sample_is_a_run_of_its_own():
     systems = {"a": {"endpoint": "paid", "samples": 3, "temperature": 0.7, "seed": 5, "datasets": ["d"]}}
     gre = {"embedder": None, "datasets": {"g": {"generative": "d", "level": "sentence"}}}
     config = {**copy.deepcopy(SECTION), "systems": systems}
-    planned = Study({"study": "s", "corpora": CORPORA, "generative": config, "grescores": gre})
+    planned = Study({**CONFIG, "generative": config, "grescores": gre})
     models = planned.language_models
     assert models.extractions == [("d", "a"), ("d", "a-sample2"), ("d", "a-sample3")]
     assert list(models.section["systems"]) == [name for _, name in models.extractions]
@@ -122,16 +132,6 @@ def test_transport_does_not_decide_a_result():
     changed = copy.deepcopy(section)
     changed["systems"]["a"]["prompt"] = "open-document"
     assert settings.identity(changed, "d", "a") != before
-
-
-def test_keys_are_only_named(monkeypatch):
-    section = full()
-    monkeypatch.delenv("SOME_KEY", raising=False)
-    models = study().language_models
-    assert (models.missing_keys(), models.keys_present()) == (["SOME_KEY"], [])
-    monkeypatch.setenv("SOME_KEY", "sk-very-secret")
-    assert (models.missing_keys(), models.keys_present()) == ([], ["SOME_KEY"])
-    assert "sk-very-secret" not in repr(settings.endpoint(section, "paid"))
 
 
 def test_a_local_model_needs_its_file(tmp_path):

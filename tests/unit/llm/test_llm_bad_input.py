@@ -8,11 +8,8 @@ from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.client import Client, Endpoint, Prices, Request
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.llm.transport import Transport
-from tripleaudit.plan.study import Study
 
 REQUESTS = [Request([{"role": "user", "content": f"text number {number}"}]) for number in range(9)]
-OPEN_SCHEMA = "schema: {type: object, properties: {a: {type: string}}}\n"
 
 
 def endpoint(url: str, **values) -> Endpoint:
@@ -46,19 +43,6 @@ def test_an_address_a_key_or_a_model_that_does_not_work(tmp_path, fault, values,
         assert client.ledger.committed() == 0
 
 
-def test_an_address_where_nobody_is_is_queried_by_one_request_alone(tmp_path, monkeypatch):
-    attempts = []
-
-    async def counted(self, kind, body, own=Transport._attempt):
-        attempts.append(kind)
-        return await own(self, kind, body)
-
-    monkeypatch.setattr(Transport, "_attempt", counted)
-    with Client(endpoint("http://127.0.0.1:9/v1"), tmp_path) as client, pytest.raises(UserError, match="2 attempts"):
-        client.complete_all(REQUESTS)
-    assert len(attempts) == 2
-
-
 def test_a_context_too_short_for_the_prompt(tmp_path):
     texts = [Sentence("1", "Ada left.", ()), Sentence("2", "word " * 900 + "the end.", ())]
     with FakeEndpoint() as fake, Client(endpoint(fake.url, context=1024, max_tokens=200), tmp_path) as client:
@@ -66,52 +50,3 @@ def test_a_context_too_short_for_the_prompt(tmp_path):
             extract(client, texts, Task("open", load_prompt("open")))
         assert "\n" not in str(error.value) and fake.count == 0
         assert len(extract(client, texts[:1], Task("open", load_prompt("open")))) == 1
-
-
-@pytest.mark.parametrize(
-    ("server", "more", "sentence"),
-    [
-        (
-            {"api_key_env": "SOME_KEY"},
-            {"budget": 3},
-            "generative/endpoints/mine: a budget needs 'prices' for every endpoint with a key",
-        ),
-        (
-            {"structured": "json_schema"},
-            {},
-            "systems/a/prompt: schema: strict mode needs 'additionalProperties: false' in every object "
-            "(endpoint 'mine' asks for json_schema; auto does without)",
-        ),
-        (
-            {"context": 512},
-            {},
-            "systems/a/max_tokens: an answer of up to 800 leaves no room for a text in a context of 512",
-        ),
-        (
-            {"base_url": "https://h.example/v1/chat/completions"},
-            {},
-            "endpoints/mine: 'base_url' must end before /chat/completions",
-        ),
-        ({"extra": {"stream": True}}, {}, "endpoints/mine: 'extra' must not ask for a stream"),
-        ({"extra": {"n": 3}}, {}, "endpoints/mine: 'extra' must not ask for a stream or for several answers"),
-    ],
-    ids=["budget", "schema", "context", "address", "stream", "several"],
-)
-def test_what_is_said_of_a_study_before_anything_is_sent(tmp_path, monkeypatch, server, more, sentence):
-    monkeypatch.chdir(tmp_path)
-    for name in ("train", "test"):
-        (tmp_path / f"{name}.jsonl").write_text("{}\n")
-    (tmp_path / "own.yaml").write_text("messages: [{role: user, content: '{{text}}'}]\n" + OPEN_SCHEMA)
-    config = {
-        "endpoints": {"mine": {"base_url": "https://h.example/v1", "model": "m", **server}},
-        "datasets": {"d": {"corpus": "c"}},
-        "systems": {"a": {"endpoint": "mine", "prompt": "./own.yaml"}},
-    }
-    corpora = {"c": {"files": {"train": "train.jsonl", "test": "test.jsonl"}}}
-    with pytest.raises(UserError) as error:
-        Study({"study": "s", "corpora": corpora, "generative": config | more})
-    (found,) = str(error.value).splitlines()[1:]
-    assert sentence in found
-    good = {"base_url": "https://h.example/v1", "context": 2048, "extra": {"n": 1, "stream": False}}
-    config["endpoints"]["mine"] |= {"structured": "auto", "prices": {"input": 1}, **good}
-    Study({"study": "s", "corpora": corpora, "generative": config | more})

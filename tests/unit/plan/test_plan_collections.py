@@ -40,16 +40,12 @@ def test_the_models_of_a_study_are_found():
 REFUSED = """
 extractor: pfn
 -> extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of
-gate: zcc-mcml
--> gate: the study has no training webnlg/original-wz/zcc-mcml/none/seed7
 noise: noising
 -> extractor: the study has no training webnlg/original-nz/casrel/noising/seed7
 extractor: no/such
 -> extractor: no/such: not a trained extractor, it has no config.json
 gate: no/such
 -> gate: no/such: not a trained extractor, it has no config.json
-files: [nowhere/*.txt]
--> files: nowhere/*.txt: no file fits this pattern
 """
 
 

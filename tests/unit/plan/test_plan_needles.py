@@ -69,8 +69,6 @@ judge: other
 -> unknown endpoint 'other'
 models: [known]
 -> needles/documents: expected at least one text file or folder
-documents: [e.txt]
--> needles/documents: e.txt: no such file or folder
 tokenizer: none.json
 -> needles/tokenizer: none.json: no such file
 schema: no-such
@@ -106,9 +104,6 @@ def test_infused_documents_are_a_test_set_of_every_system_that_is_queried_about_
     given = {**GIVEN, "settings": ["nz", "wz"], "systems": systems}
     plan = Study({**given, "needles": {"triples": {"corpus": "demo"}}})
     assert plan.needles.triple_systems == ["asked"]
-    answers = "results/s/predictions/demo/original-nz/asked/infused.jsonl"
-    assert plan.needles.answers("asked") == answers
-    assert plan.needles.infused() == [answers] and plan.report.inputs()["infused"] == [answers]
     assert plan.needles.files() == ["results/s/needles/triples/systems/asked/scores.csv"]
     wildcards = SimpleNamespace(corpus="demo", trainset="original-nz", extractor="asked", testset="infused")
     assert plan.systems.inputs(wildcards)["test"] == "results/s/needles/triples/sentences.jsonl"
@@ -116,11 +111,28 @@ def test_infused_documents_are_a_test_set_of_every_system_that_is_queried_about_
     assert Study({**given, "needles": left_out}).needles.triple_systems == []
 
 
+def test_a_report_is_made_of_what_needles_and_collections_leave_behind():
+    needles = {"models": ["a"], "documents": ["d.txt"], "parts": 3, "triples": {"corpus": "demo"}}
+    more = {"systems": {"asked": {"command": "python -"}}, "extractors": {"casrel": {}}}
+    more["collections"] = {"news": {"files": "d.txt", "extractor": "casrel", "gate": None}}
+    report, folder = Study({**configured(("nz", "wz"), **needles), **more}).report, "results/s"
+    found = {name: report.table_inputs(SimpleNamespace(table=name)) for name in ("minea", "triple-needles")}
+    made = {"scores": [f"{folder}/needles/scores.csv"], "criteria": [f"{folder}/needles/models/a/criteria.jsonl"]}
+    made["report"] = [f"{folder}/predictions/demo/original-nz/asked/infused.report.json"]
+    assert found == {"minea": made, "triple-needles": {**made, "runs": [f"{folder}/trainings.json"]}}
+    collected = {"collection": [f"{folder}/collections/news/collection.json"]}
+    assert report.table_inputs(SimpleNamespace(table="collection")) == collected
+    drawn = report.plot_inputs(SimpleNamespace(plot="lost-in-the-middle"))
+    assert "lost-in-the-middle" in report.plots and drawn["scores"] == made["scores"]
+    assert report.inputs()["entities"] == [f"{folder}/needles/models/a/entities.jsonl"]
+    trained = [f"extractors/demo/original-{setting}/casrel/none/seed1" for setting in ("nz", "wz")]
+    infused = [f"{folder}/needles/triples/{name}/predictions.jsonl" for name in (*trained, "models/a")]
+    assert report.inputs()["infused"] == [*infused, f"{folder}/predictions/demo/original-nz/asked/infused.jsonl"]
+
+
 def test_tables_about_trained_extractors_know_how_far_their_trainings_came():
     given = {**GIVEN, "needles": {"triples": {"corpus": "demo", "text": ["d.txt"]}}}
     plan = Study({**given, "extractors": {"casrel": {}}})
-    assert plan.needles.trainings("triple-needles") == ["results/s/trainings.json"]
-    assert plan.needles.trainings("minea") == []
     assert Study(given).needles.trainings("triple-needles") == []
     scored = {"datasets": {"texts": {"corpus": "demo", "level": "sentence"}}}
     inputs = {

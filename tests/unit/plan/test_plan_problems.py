@@ -139,10 +139,6 @@ def test_the_workflow_says_the_same(folder):
 
 
 LATE = """
-training: {model: {max_length: 0}}
--> training/model/max_length: expected at least 8, got 0
-corpora: {c: {files: {train: t.jsonl, test: u.jsonl}, format: xml}}
--> corpora/c/format: unknown format 'xml'
 corpora: {c: {files: {train: t.jsonl, test: u.jsonl}, limit: {train: 3}}}
 -> corpora/c/limit/train: 3 sentences, but
 {corpora: {c: {files: {train: t.jsonl, test: u.jsonl, valid: v.jsonl}}}, protocols: {rearranged: {test_size: 9}}}

@@ -1,4 +1,4 @@
-"""What judges and needles would be asked, counted before and after it is really asked."""
+"""What models, judges and needles would be asked, counted before and after it is really asked."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,15 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from support.fake_endpoint import FakeEndpoint
-from support.needle_model import NeedleModel, make_document
+from support.fake_endpoint import FakeEndpoint, Reply
+from support.needle_model import NeedleModel, make_document, make_needles
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.fields import write_rows
+from tripleaudit.files import write_json
+from tripleaudit.generative.extraction import build_task
+from tripleaudit.llm.client import Client, Endpoint
 from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.requests import _length
 from tripleaudit.plan.study import Study
@@ -53,6 +56,39 @@ def estimated(told):
     return jobs
 
 
+def test_extractions_are_counted_and_shown(study, told, tmp_path, capsys):
+    """Of a data set that is prepared, of another one that is not, and one extraction that is finished."""
+    sentences = [Sentence(str(number), f"text {number}") for number in range(6)]
+    save_sentences(tmp_path / "r/generative/d/texts.jsonl", sentences)
+    systems = {"s": {"endpoint": "e"}, "finished": {"endpoint": "e", "datasets": ["d"]}}
+    generative = {"cache": "cache", "budget": 0.01, "datasets": {name: {"corpus": "c"} for name in ("d", "later")}}
+    asked = ["estimate", "--config", "study.yaml", "--results", "r"]
+    with FakeEndpoint(Reply("[]", completion_tokens=7)) as fake:
+        generative |= {"systems": systems, "endpoints": {"e": endpoint(fake.url)}}
+        study("", corpora=CORPORA, generative=generative)
+        done = Study.read("study.yaml").language_models.identity("d", "finished")
+        write_json(tmp_path / "r/generative/d/finished/report.json", {"identity": done})
+        with Client(Endpoint(fake.url, "fake", max_tokens=100), tmp_path / "cache") as client:
+            client.complete_all([request for *_, request in build_task({}, {}, sentences).requests(sentences[:2])])
+        result = told(*asked)
+        assert main(asked) == 0 and fake.count == 2  # nothing was sent
+    jobs = {(job["dataset"], job["system"]): job for job in result["jobs"]}
+    assert set(jobs) == {("d", "s"), ("later", "s"), ("d", "finished")} and jobs["d", "finished"]["done"]
+    figures = jobs["d", "s"]
+    assert (figures["total"], figures["cached"], figures["to_pay"], result["unknown"]) == (6, 2, 4, ["later"])
+    assert (figures["completion_tokens"], figures["completion_limit"]) == (4 * 7, 4 * 100)
+    assert figures["cost"] == pytest.approx((figures["prompt_tokens"] * 10 + 28 * 20) / 1e6)
+    text = capsys.readouterr().out
+    assert "2 of 3 jobs are to run" in text and "the budget may not suffice" in text
+    assert "not counted, because what they read is not made yet: later" in text
+    shown = [line.split() for line in text.splitlines()]
+    assert ["d", "s", "e", "6", "2", "4"] in [row[:6] for row in shown] and ["d", "finished", "e", "done"] in shown
+    assert ["total", "6", "2", "4"] in [row[:4] for row in shown]
+    systems["finished"]["max_tokens"] = 5  # a result of other settings is not done
+    study("", corpora=CORPORA, generative=generative)
+    assert [job["done"] for job in told(*asked)["jobs"]] == [False, False, False]
+
+
 def judge(url, out):
     section = json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url)}})
     arguments = ["--section", section, "--study", "s", "--endpoint", "e", "--triples", "out.json"]
@@ -85,7 +121,7 @@ def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, estimated):
         assert fake.count == 16
 
 
-def test_a_judge_without_triples_yet(study, estimated):
+def test_a_judge_without_triples_yet(study, estimated, capsys):
     generative = {"endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")}}
     generative |= {"cache": "cache", "datasets": {"d": {"corpus": "c"}}, "systems": {"lm": {"endpoint": "e"}}}
     gre = {"judge": {"endpoint": "e"}, "datasets": {"g": {"generative": "d", "level": "sentence"}}}
@@ -94,12 +130,29 @@ def test_a_judge_without_triples_yet(study, estimated):
     assert list(jobs) == [("d", "lm")]
     assert result["unknown"] == ["d", "g/lm (judge e: its triples are not there yet)"]
     assert result["missing_keys"] == ["NOT_SET_HERE"]
+    assert main(["estimate", "--config", "study.yaml"]) == 0
+    assert "environment variables to set first: NOT_SET_HERE" in capsys.readouterr().out
 
 
-def test_needles_are_counted_as_they_are_sent(study, estimated, tmp_path):
+@pytest.fixture
+def needles(tmp_path):
+    """A section on a document that is there."""
     (tmp_path / "report.txt").write_text(make_document(40).text)
-    needles = {"documents": ["report.txt"], "models": ["e"], "schema": "demo", "iterations": 0, "piece_chars": 3000}
-    needles |= {"reserve": 300, "untouched": False, "target": 0.05, "minimum": 0.01}
+    plan = {"schema": "demo", "iterations": 0, "piece_chars": 3000, "reserve": 300, "untouched": False}
+    return {"documents": ["report.txt"], "models": ["e"], "target": 0.05, "minimum": 0.01, **plan}
+
+
+def extract_needles(url, needles, draw=0, **more):
+    """Make the needles, and extract them with the judge that the model itself is."""
+    plan = json.dumps({key: needles[key] for key in needles if key not in ("documents", "models", "needle_file")})
+    common = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url, **more)}}), "--study", "s"]
+    made = ["--documents", "report.txt", "--needle-file", needles.get("needle_file", ""), "--out", "corpus"]
+    assert main(["make-needles", "--plan", plan, *common, *made]) == 0
+    arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--draw", str(draw), "--out", "out"]
+    assert main(["extract-needles", "--plan", plan, *arguments]) == 0
+
+
+def test_needles_are_counted_as_they_are_sent(study, estimated, needles):
     with FakeEndpoint(NeedleModel()) as fake:
         study(fake.url, needles=needles)
         jobs, _ = estimated()
@@ -114,16 +167,25 @@ def test_needles_are_counted_as_they_are_sent(study, estimated, tmp_path):
         assert set(estimated()[0]) == {("needles", "e (extraction)")}
         study(fake.url, needles=needles)
         assert fake.count == 0
-        plan = json.dumps({key: value for key, value in needles.items() if key not in ("documents", "models")})
-        reported = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(fake.url)}}), "--study", "s"]
-        assert main(["make-needles", "--plan", plan, *reported, "--documents", "report.txt", "--out", "corpus"]) == 0
-        arguments = [*reported, "--corpus", "corpus", "--endpoint", "e", "--out", "out"]
-        assert main(["extract-needles", "--plan", plan, *arguments]) == 0
+        extract_needles(fake.url, needles)
         assert 0 < fake.count <= extraction["to_pay"] + asked["to_pay"]
         jobs, _ = estimated()
         sent = sum(jobs["needles", f"e ({stage})"]["cached"] for stage in ("extraction", "judge"))
         assert sent == fake.count
         assert sum(job["to_pay"] for job in jobs.values()) == 0
+
+
+def test_a_second_sample_is_judged_by_a_second_draw_of_the_model(study, estimated, needles):
+    """What was asked for the second sample is stored for it alone, the questions of the judge included."""
+    write_rows("needles.jsonl", make_needles())
+    needles |= {"needle_file": "needles.jsonl", "target": 0.3}
+    with FakeEndpoint(NeedleModel()) as fake:
+        warm = {"cache": "cache", "endpoints": {"e": endpoint(fake.url, temperature=0.5)}}
+        study(fake.url, generative=warm, needles=needles | {"samples": 2})
+        extract_needles(fake.url, needles, draw=1, temperature=0.5)
+        stored = {name: (job["cached"] > 0, job["to_pay"] == 0) for (_, name), job in estimated()[0].items()}
+    of_run = {"e": (False, False), "e-sample2": (True, True)}
+    assert stored == {f"{run} ({stage})": of_run[run] for run in of_run for stage in ("extraction", "judge")}
 
 
 def test_triples_in_documents_are_counted(study, estimated, tmp_path):
@@ -138,14 +200,9 @@ def test_triples_in_documents_are_counted(study, estimated, tmp_path):
     assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
 
 
-def gre_with_embedder(**dataset):
-    """A section whose embedder is a remote endpoint."""
-    own = {"level": "sentence", "gold": {"triples": "gold.json"}, **dataset}
-    return {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
-
-
 def test_embeddings_are_counted_as_they_are_sent(study, estimated):
-    gre = gre_with_embedder(systems={"mine": {"triples": "out.json"}})
+    own = {"level": "sentence", "gold": {"triples": "gold.json"}, "systems": {"mine": {"triples": "out.json"}}}
+    gre = {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
     with FakeEndpoint() as fake:
         study(fake.url, grescores=gre)
         jobs, result = estimated()
@@ -183,12 +240,6 @@ def test_embeddings_of_systems_that_have_not_answered_are_named(study, estimated
     jobs, result = estimated()
     assert "d (embeddings: the triples of 1 of 2 systems are not there yet)" in result["unknown"]
     assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
-
-
-def test_a_stored_file_that_is_not_there_is_refused(study, capsys):
-    study("http://127.0.0.1:9/v1", grescores=gre_with_embedder(systems={"later": {"triples": "missing.json"}}))
-    assert main(["estimate", "--config", "study.yaml"]) == 1
-    assert "grescores/datasets/d/systems/later/triples: missing.json: no such file" in capsys.readouterr().err
 
 
 def test_triple_needles_that_systems_are_shown_are_counted(study, estimated, tmp_path):

@@ -61,7 +61,7 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
     expected = f"{HEADER} ({place}/headers/api-key), {KEY} ({place}/api_key_env), {OTHER} (systems/far/headers/"
     assert to_set(study) == f"environment variables to set first: {expected}Authorization)"
     assert to_set(study) in [*summary(study)]
-    assert study.language_models.missing_keys() == [HEADER, KEY]
+    assert (study.language_models.missing_keys(), study.language_models.keys_present()) == ([HEADER, KEY], [])
     for name in (KEY, HEADER, OTHER):
         monkeypatch.setenv(name, "hush")
     assert to_set(study) == "" and study.language_models.keys_present() == [HEADER, KEY]

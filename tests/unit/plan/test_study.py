@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.workflow import problems, refusals
+from support.workflow import problems
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS, TABLES
 from tripleaudit.errors import UserError
@@ -18,31 +18,10 @@ from tripleaudit.tables.inputs import OPTIONS, TableInputs
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 SETS = {"rearranged": {}, "sift-1": {"rule": "frequency", "max_count": 2, "train": False}, "augmented": {}}
-REFUSED = """
-extractors: {casrel: {preset: {webnlg2: webnlg}}}
--> extractors/casrel/preset: there is no corpus 'webnlg2', did you mean 'webnlg'
-extractors: {casrel: {preset: {webnlg: nope}}}
--> extractors/casrel/preset: unknown preset 'nope'
-{extractors: {casrel: {}}, double: gone.json}
--> double: gone.json: no such file
-baselines: [memorize]
--> baselines/0: unknown baseline 'memorize', did you mean 'memorise'
-protocols: {rearranged: {rule: shortest}}
--> protocols/rearranged/rule: expected one of 'key-triple' or 'every-triple', got 'shortest'
-corpora: {webnlg: {encoder: "ftp://no.where/it"}}
--> corpora/webnlg/encoder
-tables: {}
--> tables: names none
-"""
 
 
 def study(**changes) -> Study:
     return Study({**MINIMAL, **changes})
-
-
-@pytest.mark.parametrize(("changes", "problem"), refusals(REFUSED))
-def test_what_cannot_be_planned_is_said(changes, problem):
-    assert [line for line in problems({**MINIMAL, **changes}) if line.startswith(problem)]
 
 
 def test_the_trainings_are_the_product_without_repetition():
