@@ -64,33 +64,6 @@ def job(url, cache):
         client.complete_all(requests(6))
 
 
-@pytest.mark.parametrize("step", ["upload", "submit", "list", "poll", "download"])
-def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_path, step):
-    """Kill -9 while the service has done its part and its reply is on its way."""
-    reached, dead = threading.Event(), threading.Event()
-
-    def on_batch(name):
-        if name == step and not dead.is_set():
-            reached.set()
-            assert dead.wait(60)
-
-    with FakeEndpoint(lambda body: REPLY, on_batch=on_batch) as fake:
-        settled(fake.url, tmp_path).close()
-        victim = multiprocessing.get_context("fork").Process(target=job, args=(fake.url, str(tmp_path)))
-        victim.start()
-        assert reached.wait(60)
-        os.kill(victim.pid, signal.SIGKILL)
-        victim.join(30)
-        dead.set()
-        assert victim.exitcode == -signal.SIGKILL and not list(tmp_path.glob("??/*.json"))[1:]
-        job(fake.url, tmp_path)
-        assert len(fake.batches) == 1 and len(fake.books) == 7 and fake.count == 1
-        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
-            assert client.ledger.committed() == client.ledger.spent() == pytest.approx(PRICE + 6 * PRICE / 2)
-            assert [answer.text for answer in client.complete_all(requests(6))] == ["fine"] * 6
-    assert not list((tmp_path / "batches").glob("*.json"))
-
-
 def dying_job(url, cache):
     """A job that is killed when three answers of its batch are stored and the third is not yet in the ledger."""
     stored, put = [], Cache.put
@@ -105,17 +78,34 @@ def dying_job(url, cache):
     job(url, cache)
 
 
-def test_a_process_that_is_killed_while_it_stores_the_answers_of_a_batch(tmp_path):
-    with FakeEndpoint(lambda body: REPLY) as fake:
+@pytest.mark.parametrize("step", ["upload", "submit", "list", "poll", "download", "store"])
+def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_path, step):
+    """Kill -9 while the service has done its part and its reply is on its way, or while answers are stored."""
+    reached, dead = threading.Event(), threading.Event()
+
+    def on_batch(name):
+        if name == step and not dead.is_set():
+            reached.set()
+            assert dead.wait(60)
+
+    with FakeEndpoint(lambda body: REPLY, on_batch=on_batch) as fake:
         settled(fake.url, tmp_path).close()
-        victim = multiprocessing.get_context("fork").Process(target=dying_job, args=(fake.url, str(tmp_path)))
+        target = dying_job if step == "store" else job
+        victim = multiprocessing.get_context("fork").Process(target=target, args=(fake.url, str(tmp_path)))
         victim.start()
+        if step != "store":
+            assert reached.wait(60)
+            os.kill(victim.pid, signal.SIGKILL)
         victim.join(60)
-        assert victim.exitcode == -signal.SIGKILL and len(list(tmp_path.glob("??/*.json"))) == 1 + 3
+        dead.set()
+        stored = len(list(tmp_path.glob("??/*.json"))) - 1
+        assert victim.exitcode == -signal.SIGKILL and stored == (3 if step == "store" else 0)
         job(fake.url, tmp_path)
         assert len(fake.batches) == 1 and len(fake.books) == 7 and fake.count == 1
         with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
             assert client.ledger.committed() == client.ledger.spent() == pytest.approx(PRICE + 6 * PRICE / 2)
+            assert [answer.text for answer in client.complete_all(requests(6))] == ["fine"] * 6
+    assert not list((tmp_path / "batches").glob("*.json"))
 
 
 def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):

@@ -14,7 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
-from tripleaudit.llm.estimate import estimate
+from tripleaudit.llm.estimate import estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.transport import Transport
 
@@ -99,6 +99,7 @@ def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
             answers = client.complete_all(requests(3, schema=SCHEMA))
         assert [answer.status for answer in answers] == ["ok"] * 3
         assert ["response_format" in body for body in fake.requests] == [True, False, False, False]
+        assert fake.requests[0]["response_format"]["json_schema"]["schema"] == SCHEMA
         with Client(endpoint(fake), tmp_path) as client:  # stored under the request as it was meant
             assert all(answer.cached for answer in client.complete_all(requests(3, schema=SCHEMA)))
         with (
@@ -106,36 +107,6 @@ def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
             pytest.raises(EndpointError, match="rejects every request: status 400: response_format is not supported"),
         ):
             client.complete_all(requests(1, schema=SCHEMA))
-
-
-def test_the_schema_is_sent_where_it_is_wanted(tmp_path):
-    with FakeEndpoint() as fake:
-        with Client(endpoint(fake), tmp_path / "auto") as client:
-            client.complete_all(requests(1, schema=SCHEMA))
-        with Client(endpoint(fake, structured="off"), tmp_path / "off") as client:
-            client.complete_all(requests(1, schema=SCHEMA))
-    assert fake.requests[0]["response_format"]["json_schema"]["schema"] == SCHEMA
-    assert "response_format" not in fake.requests[1]
-
-
-def test_refusals_and_truncated_answers_are_stored_because_they_were_paid_for(tmp_path):
-    replies = {
-        "text number 0": Reply('[["a","b","c"],["d"', "length"),
-        "text number 1": Reply(None, refusal="I would rather not"),
-        "text number 2": Reply("", "content_filter"),
-        "text number 3": Reply("[]"),
-    }
-    with (
-        FakeEndpoint(answer=lambda body: replies[body["messages"][-1]["content"]]) as fake,
-        Client(endpoint(fake), tmp_path) as client,
-    ):
-        statuses = [answer.status for answer in client.complete_all(requests(4))]
-        assert statuses == ["truncated", "refused", "refused", "ok"]
-        assert len(list(tmp_path.rglob("*.json"))) == 4
-        again = client.complete_all(requests(4))
-        assert [answer.cached for answer in again] == [True] * 4
-        assert [answer.status for answer in again] == statuses
-        assert fake.count == 4
 
 
 def test_no_quota_is_not_waited_for(tmp_path):
@@ -165,29 +136,22 @@ def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
     assert not first & second
 
 
-def test_requests_in_flight_stay_at_the_configured_number(tmp_path):
-    full = threading.Barrier(6)
-
-    def answer(_body):
-        if 1 < fake.count <= 7:  # the first request goes alone, the next six come together, however slow the machine
-            full.wait(60)
-        return "ok"
-
-    with FakeEndpoint(answer, latency=0.01) as fake, Client(endpoint(fake, concurrency=6), tmp_path) as client:
-        client.complete_all(requests(1))
-        client.complete_all(requests(60))
-    assert fake.max_in_flight == 6
-
-
 def ask(url: str, folder: str, count: int, start) -> None:
     start.wait()
     with Client(Endpoint(url, "fake", concurrency=4), folder) as client:
         assert len(client.complete_all(requests(count))) == count
 
 
-def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
+def test_six_processes_share_the_positions_of_one_endpoint_and_each_answer_is_paid_once(tmp_path):
     context = multiprocessing.get_context("fork")
-    with FakeEndpoint(latency=0.005) as fake:
+    full = threading.Barrier(4)
+
+    def answer(_body):
+        if 1 < fake.count <= 5:  # the first request goes alone; the next four come together, however slow the machine
+            full.wait(60)
+        return "ok"
+
+    with FakeEndpoint(answer, latency=0.005) as fake:
         start = context.Event()
         workers = [context.Process(target=ask, args=(fake.url, str(tmp_path), 200, start)) for _ in range(6)]
         for worker in workers:
@@ -196,7 +160,7 @@ def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
         for worker in workers:
             worker.join(60)
         assert [worker.exitcode for worker in workers] == [0] * 6
-        assert fake.count == 200
+        assert (fake.count, fake.max_in_flight) == (200, 4)
     assert len(list(tmp_path.glob("*/*.json"))) == 200
 
 
@@ -315,43 +279,41 @@ def test_missing_usage_is_estimated(tmp_path):
     assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(2, 0, estimated=True)  # of texts to embed
 
 
-def test_embeddings_are_cached_text_by_text(tmp_path):
-    with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
-        first = client.embed(["a", "b", "a"], batch=2)
-        second = client.embed(["c", "a"])
-        assert first.shape == (3, 8)
-        assert (first[0] == first[2]).all()
-        assert first[1].tolist() == pytest.approx([byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]])
-        assert (second[1] == first[0]).all()
-        assert not (first[0] == first[1]).all()
+def test_embeddings_are_stored_text_by_text_in_one_file(tmp_path):
+    with FakeEndpoint() as fake:
+        with Client(endpoint(fake), tmp_path) as client:
+            first = client.embed(["a", "b", "a"], batch=2)
+            second = client.embed(["c", "a"])
+            assert client.embed([]).shape[0] == 0
         assert [body["input"] for body in fake.requests] == [["a", "b"], ["c"]]
-        assert client.embed([]).shape[0] == 0
+        with Client(endpoint(fake), tmp_path) as client:
+            assert (client.embed(["a", "b", "a"]) == first).all() and fake.count == 2
+            assert estimate_embeddings(client, ["c", "b", "new"]).to_pay == 1
+    assert first.shape == (3, 8) and (first[0] == first[2]).all() and not (first[0] == first[1]).all()
+    assert first[1].tolist() == pytest.approx([byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]])
+    assert (second[1] == first[0]).all()
+    assert (tmp_path / "embeddings.sqlite").exists() and not list(tmp_path.glob("??/*"))
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("changes", "message"),
     [
-        ({"model": "m"}, "expected 'base_url'"),
-        ({"base_url": "ftp://x", "model": "m"}, "http or https"),
-        ({"base_url": "https://u:secretpass@x/v1", "model": "m"}, "must not hold credentials"),
-        ({"base_url": "https://x/v1"}, "'model' is missing"),
-        (
-            {"base_url": "https://x/v1", "model": "m", "api_key_env": "sk-secretpass-1"},
-            "name of an environment variable",
-        ),
-        ({"base_url": "https://x/v1", "model": "m", "concurency": 3}, "unknown key 'concurency'"),
-        ({"base_url": "https://x/v1", "model": "m", "prices": {"in": 3}}, "mine'/prices: unknown key 'in'"),
-        ({"base_url": "https://x/v1", "model": "m", "concurrency": 0}, "mine'/concurrency: expected at least 1, got 0"),
-        ({"base_url": "https://x/v1", "model": "m", "structured": "yes"}, "/structured: expected one of 'auto'"),
-        ({"base_url": "https://x/v1", "model": "m", "token_field": "tokens"}, "/token_field: expected one of 'auto'"),
-        ({"base_url": "https://x/v1", "model": "m", "reasoning_tokens": -1}, "/reasoning_tokens: expected at least 0"),
-        (
-            {"base_url": "https://x/v1", "model": "m", "requests_per_minute": 0},
-            "/requests_per_minute: expected more than 0",
-        ),
+        ({"base_url": None}, "expected 'base_url'"),
+        ({"base_url": "ftp://x"}, "http or https"),
+        ({"base_url": "https://u:secretpass@x/v1"}, "must not hold credentials"),
+        ({"model": None}, "'model' is missing"),
+        ({"api_key_env": "sk-secretpass-1"}, "name of an environment variable"),
+        ({"concurency": 3}, "unknown key 'concurency'"),
+        ({"prices": {"in": 3}}, "mine'/prices: unknown key 'in'"),
+        ({"concurrency": 0}, "mine'/concurrency: expected at least 1, got 0"),
+        ({"structured": "yes"}, "/structured: expected one of 'auto'"),
+        ({"token_field": "tokens"}, "/token_field: expected one of 'auto'"),
+        ({"reasoning_tokens": -1}, "/reasoning_tokens: expected at least 0"),
+        ({"requests_per_minute": 0}, "/requests_per_minute: expected more than 0"),
     ],
 )
-def test_an_unusable_endpoint_is_named_in_one_sentence(values, message):
+def test_an_unusable_endpoint_is_named_in_one_sentence(changes, message):
+    given = {"base_url": "https://x/v1", "model": "m", **changes}
     with pytest.raises(UserError, match=message) as caught:
-        Endpoint.from_config("mine", values)
+        Endpoint.from_config("mine", {name: value for name, value in given.items() if value is not None})
     assert "secretpass" not in str(caught.value)

@@ -17,7 +17,6 @@ from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, endpoint, ha
 from tripleaudit.llm.capabilities import Capabilities, Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
 from tripleaudit.llm.endpoint import split_thought
-from tripleaudit.llm.estimate import estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.slots import Slots
@@ -48,15 +47,7 @@ def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
         with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
             client.complete_all(requests(8, max_tokens=10))
         assert fake.count - len(fake.answered) == rejected  # a later job begins with what was learned
-
-
-def test_the_keys_of_answers_do_not_depend_on_what_a_service_takes(tmp_path):
-    asked = requests(1, max_tokens=10)
-    with FakeEndpoint("yes", rules=REASONING) as fake, Client(endpoint(fake), tmp_path) as client:
-        before = client.key(asked[0])
-        client.complete_all(asked)
-        assert client.key(asked[0]) == before
-        assert client.lookup(asked[0]).text == "yes"
+        assert len(fake.answered) == 8 + 1  # the first one twice, with room for thought; none has another key by now
 
 
 @pytest.mark.parametrize(
@@ -180,14 +171,14 @@ def test_what_served_an_answer_is_stored(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "came"),
     [
-        Reply('[["a", "b"', "length", prompt_tokens=10, completion_tokens=5),
-        Reply("", "content_filter", prompt_tokens=10, completion_tokens=5),
-        Reply(None, refusal="I would rather not", prompt_tokens=10, completion_tokens=5),
+        (Reply('[["a", "b"', "length", prompt_tokens=10, completion_tokens=5), "truncated"),
+        (Reply("", "content_filter", prompt_tokens=10, completion_tokens=5), "refused"),
+        (Reply(None, refusal="I would rather not", prompt_tokens=10, completion_tokens=5), "refused"),
     ],
 )
-def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply):
+def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply, came):
     """The job fails on another request, again and again; the answer that came is asked for once."""
 
     def faults(number, body):
@@ -201,6 +192,7 @@ def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply):
             ):
                 client.complete_all(requests(2))
             assert client.ledger.spent() == pytest.approx(15e-6)
+            assert client.lookup(requests(1)[0]).status == came
         assert len(fake.answered) == 1
 
 
@@ -229,14 +221,6 @@ def test_a_slow_model_cannot_overspend(tmp_path):
                 client.complete_all(requests(1))
             assert client.ledger.committed() == pytest.approx(0.06)
         assert fake.count == 3
-
-
-def test_an_attempt_that_never_reached_the_service_costs_nothing(tmp_path):
-    nobody = Endpoint("http://127.0.0.1:9/v1", "fake", backoff=0.01, max_retries=2, prices=Prices(1, 1))
-    with Client(nobody, tmp_path) as client:
-        with pytest.raises(EndpointError, match="does not answer after 3 attempts"):
-            client.complete_all(requests(1))
-        assert client.ledger.committed() == 0
 
 
 def test_cached_prompt_tokens_have_their_own_price(tmp_path):
@@ -361,34 +345,6 @@ def test_a_slow_conversation_holds_up_no_other(tmp_path):
     assert list(found) == ["slow", *"abcdefghi"] and set(found.values()) == {"ok"}
 
 
-def work(url: str, folder: str, number: int) -> None:
-    with Client(Endpoint(url, "fake", concurrency=3), folder) as client:
-        asked = [Request([{"role": "user", "content": f"{number}: {i}"}]) for i in range(15)]
-        assert len(client.complete_all(asked)) == 15
-
-
-def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
-    context = multiprocessing.get_context("fork")
-    full = threading.Barrier(3)
-
-    def answer(body):
-        if ":" in body["messages"][0]["content"] and fake.count <= 4:
-            full.wait(60)  # for three of the jobs' requests, of whichever jobs
-        return "ok"
-
-    with FakeEndpoint(answer) as fake:
-        with Client(endpoint(fake), tmp_path) as client:
-            client.complete_all(requests(1))  # the endpoint is known by now
-        jobs = [context.Process(target=work, args=(fake.url, str(tmp_path), number)) for number in range(3)]
-        for job in jobs:
-            job.start()
-        for job in jobs:
-            job.join(120)
-        assert [job.exitcode for job in jobs] == [0] * 3
-    assert fake.count == 46
-    assert fake.max_in_flight == 3
-
-
 def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     """Other jobs hold two of three places for good; whoever waits for theirs takes one's own as soon as it is free."""
     monkeypatch.setattr("tripleaudit.llm.slots.POLL", 1000.0)
@@ -461,43 +417,21 @@ def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
         assert 4 < slots._allowed <= 8  # and it grows again with the answers
 
 
-def test_thousands_of_embeddings_lie_in_one_file(tmp_path):
-    texts = [f"text {number}" for number in range(3000)]
-    with FakeEndpoint() as fake:
-        with Client(endpoint(fake), tmp_path) as client:
-            first = client.embed(texts, batch=500)
-        assert (tmp_path / "embeddings.sqlite").exists() and not list(tmp_path.glob("??/*"))
-        with Client(endpoint(fake), tmp_path) as client:
-            assert (client.embed(texts) == first).all()
-            assert estimate_embeddings(client, [*texts, "new"]).to_pay == 1
-        assert fake.count == 6
-
-
 # --- endpoints
 
 
-def test_headers_and_query_of_a_request(tmp_path, monkeypatch):
+def test_a_secret_header_is_in_no_error_and_no_file_and_must_be_set(tmp_path, monkeypatch):
     monkeypatch.setenv("SOME_SECRET", "s3cret-value")
-    seen = {}
-
-    def faults(number, body):
-        return status(401, message="bad s3cret-value") if number else None
-
-    with FakeEndpoint(faults=faults) as fake:
-        own = endpoint(fake, headers={"api-key": "env:SOME_SECRET", "x-team": "a"}, query={"api-version": "2026-01"})
+    with FakeEndpoint(faults=lambda number, _: status(401, message="bad s3cret-value") if number else None) as fake:
+        own = endpoint(fake, headers={"api-key": "env:SOME_SECRET"})
         with Client(own, tmp_path) as client:
             client.complete_all(requests(1))
-            seen = fake.requests[0]
             with pytest.raises(EndpointError, match=r"bad \[key\]"):
                 client.complete_all(requests(2))
-    assert seen["_path"].endswith("/chat/completions?api-version=2026-01")
-    assert fake.headers[0]["api-key"] == "s3cret-value" and fake.headers[0]["x-team"] == "a"
     assert not [path for path in Path(tmp_path).rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()]
     monkeypatch.delenv("SOME_SECRET")
-    with (
-        Client(own, tmp_path) as client,
-        pytest.raises(EndpointError, match="SOME_SECRET is not set; expected it to hold the header 'api-key'"),
-    ):
+    said = "SOME_SECRET is not set; expected it to hold the header 'api-key'"
+    with Client(own, tmp_path) as client, pytest.raises(EndpointError, match=said):
         client.complete_all(requests(3))
 
 
