@@ -7,7 +7,6 @@ import yaml
 
 from tripleaudit.cli import main
 from tripleaudit.files import write_jsonl
-from tripleaudit.protocols.findings import nearest
 
 CLEAN = [
     {"text": f"{name} works for {firm} .", "triples": [[name, "employer", firm]]}
@@ -82,13 +81,6 @@ def test_a_fault_is_found_with_its_position(tmp_path: Path, told, name: str) -> 
     finding = found(told("check", write(tmp_path / "a.jsonl", rows)))[name]
     assert finding["count"] == count
     assert shown in " ".join([finding["text"], *finding["examples"]])
-
-
-def test_nearest_strings() -> None:
-    assert nearest("Cancun", "They met in Cancún , Mexico") == "Cancún"
-    assert nearest("Harrow Steels", "Ada leads Harrow Steel .") == "Harrow Steel"
-    assert nearest("Zanzibar", "Ada leads Harrow Steel .") == ""
-    assert nearest("x", "") == ""
 
 
 def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, told, capsys) -> None:

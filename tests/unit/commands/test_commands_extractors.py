@@ -46,12 +46,6 @@ def test_training_uses_the_zero_triple_sentences(model):
     assert record["training"]["best_f1"] == 1.0 and record["seed"] == 1
 
 
-def test_training_says_which_options_it_needs(capsys):
-    with pytest.raises(SystemExit):
-        main(["train"])
-    assert "required: --train, --valid, --encoder, --extractor, --out" in capsys.readouterr().err
-
-
 def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkeypatch):
     predicted, rows = [], CasRel.predict_rows
 
@@ -119,7 +113,6 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, refuse
     for message, *changes in (
         ("unknown extractor 'casrell', did you mean 'casrel'?", "--extractor", "casrell"),
         ("--settings: expected a JSON object", "--settings", "[1]"),
-        ("training: unknown key 'epoch', did you mean 'epochs'?", "--settings", '{"epoch": 1}'),
         ("unknown matching 'exactly'", "--settings", '{"matching": "exactly"}'),
         ("the training set has no triples", "--train", tmp_path / "zero.jsonl"),
     ):

@@ -1,4 +1,4 @@
-"""The job that extracts: killed, rerun, out of money, with a key that must not appear anywhere."""
+"""The job that extracts: broken off and rerun, with a key that must not appear anywhere."""
 
 import json
 import logging
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fake_endpoint import OK, FakeEndpoint, Reply, status
+from support.fake_endpoint import OK, FakeEndpoint, status
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -22,16 +22,15 @@ def answer(body) -> str:
     return json.dumps([words])
 
 
-def job(tmp_path: Path, fake: FakeEndpoint | None, **endpoint) -> list[str]:
+def job(tmp_path: Path, fake: FakeEndpoint | None) -> list[str]:
     """Return the arguments of a job on the texts, with its section."""
     texts = tmp_path / "texts.jsonl"
     if not texts.exists():
         save_sentences(texts, TEXTS)
-    section = {"cache": str(tmp_path / "cache"), "budget": endpoint.pop("budget", None)}
     server = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake-model"}
-    server |= {"api_key_env": "TEST_LLM_KEY", "backoff": 0.01, "max_backoff": 0.02, "max_retries": 2, **endpoint}
-    section |= {"endpoints": {"fake": server}, "datasets": {"d": {"corpus": "c"}}}
-    section |= {"systems": {"fake": {"endpoint": "fake"}}}
+    server |= {"api_key_env": "TEST_LLM_KEY", "backoff": 0.01, "max_backoff": 0.02, "max_retries": 2}
+    section = {"cache": str(tmp_path / "cache"), "endpoints": {"fake": server}}
+    section |= {"datasets": {"d": {"corpus": "c"}}, "systems": {"fake": {"endpoint": "fake"}}}
     arguments = ["generate", "--section", json.dumps(section), "--study", "s", "--dataset", "d", "--system", "fake"]
     arguments += ["--texts", str(texts)]
     for name in ("answers", "predictions", "report"):
@@ -44,7 +43,8 @@ def key(monkeypatch):
     monkeypatch.setenv("TEST_LLM_KEY", KEY)
 
 
-def test_texts_become_answers_predictions_and_a_report(tmp_path, key):
+def test_texts_become_answers_predictions_and_a_report(tmp_path, key, monkeypatch):
+    """A second run writes the same; it sends nothing and needs no key."""
     with FakeEndpoint(answer=answer) as fake:
         assert main(job(tmp_path, fake)) == 0
         assert set(fake.keys) == {f"Bearer {KEY}"}
@@ -56,11 +56,6 @@ def test_texts_become_answers_predictions_and_a_report(tmp_path, key):
     assert (report["texts"], report["triples"], report["statuses"]["ok"], report["model"]) == (40, 40, 40, "fake-model")
     rows = [json.loads(line) for line in (tmp_path / "out" / "answers.json").read_text().splitlines()]
     assert [row["id"] for row in rows] == [item.id for item in TEXTS]
-
-
-def test_a_second_run_sends_nothing_needs_no_key_and_writes_the_same(tmp_path, key, monkeypatch):
-    with FakeEndpoint(answer=answer) as fake:
-        assert main(job(tmp_path, fake)) == 0
     first = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
     monkeypatch.delenv("TEST_LLM_KEY")
     assert main(job(tmp_path, None)) == 0
@@ -78,21 +73,6 @@ def test_a_dying_server_leaves_no_output_and_a_resumable_state(tmp_path, key, ca
     with FakeEndpoint(answer=answer) as fake:
         assert main(job(tmp_path, fake)) == 0
         assert fake.count == 25
-
-
-def test_the_budget_ends_a_job_with_one_sentence(tmp_path, key, capsys):
-    def paid(body):
-        return Reply(answer(body), prompt_tokens=0, completion_tokens=1)
-
-    with FakeEndpoint(answer=paid) as fake:
-        prices = {"prices": {"input": 0, "output": 1000}, "max_tokens": 2}
-        assert main(job(tmp_path, fake, budget=0.0105, **prices)) == 1
-        error = capsys.readouterr().err
-        assert "the budget of 0.0105 is used up" in error
-        assert "9 of 40 answers are there" in error
-        assert fake.count == 9
-        assert main(job(tmp_path, fake, budget=1, **prices)) == 0
-        assert fake.count == 40
 
 
 @pytest.mark.parametrize("place", ["authentication", "server error", "answer", "rejected"])

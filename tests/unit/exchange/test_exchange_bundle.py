@@ -56,13 +56,6 @@ def names(path):
         return archive.namelist()
 
 
-def error(capsys, *arguments):
-    capsys.readouterr()
-    assert main([*map(str, arguments)]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
-
-
 def test_equal_results_make_equal_bytes_wherever_they_lie(study, bundle, tmp_path):
     again = tmp_path / "elsewhere" / "mine"
     shutil.copytree(study, again)
@@ -173,9 +166,9 @@ def test_names_are_never_markup_in_a_card(tmp_path):
     assert head["configs"] == [{"config_name": "<script>", "data_files": "predictions/<script>.parquet"}]
 
 
-def test_a_secret_stops_it(study, tmp_path, capsys, monkeypatch):
+def test_a_secret_stops_it(study, tmp_path, refused, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "Ann wrote Emma")
-    line = error(capsys, "bundle", study, "--out", tmp_path / "x.zip")
+    line = refused("bundle", study, "--out", tmp_path / "x.zip")
     assert "holds the value of SOME_API_KEY" in line and "Ann wrote" not in line and not (tmp_path / "x.zip").exists()
 
 
@@ -227,7 +220,7 @@ def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, caps
         read_corpus(bundle)
 
 
-def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, capsys):
+def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, refused):
     with zipfile.ZipFile(bundle) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
 
@@ -237,7 +230,7 @@ def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, ca
             for name, data in {**content, **files}.items():
                 if data is not None:
                     archive.writestr(name, data)
-        return error(capsys, "compare", path, study)
+        return refused("compare", path, study)
 
     table, manifest = content["tables/t.md"], json.loads(content["bundle.json"])
     manifest["files"]["../out.txt"] = {"sha256": "0" * 64, "bytes": 1}
@@ -253,19 +246,19 @@ def test_what_was_changed_is_refused_in_one_sentence(study, bundle, tmp_path, ca
         assert message in changed(files) and not (tmp_path / "out.txt").exists()
     cut = tmp_path / "cut.zip"
     cut.write_bytes(bundle.read_bytes()[:-200])
-    assert "not a bundle of results" in error(capsys, "bundle", cut, "--out", tmp_path / "folder")
+    assert "not a bundle of results" in refused("bundle", cut, "--out", tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
     folder = open_bundle(bundle, tmp_path / "open")
     save_sentences(folder / "README.md", [])
-    assert "README.md is not the file" in error(capsys, "compare", folder, study)
+    assert "README.md is not the file" in refused("compare", folder, study)
 
 
-def test_nothing_is_written_over(study, bundle, tmp_path, capsys):
-    assert "is there already" in error(capsys, "bundle", study, "--out", bundle)
-    assert "ends in .zip" in error(capsys, "bundle", study, "--out", tmp_path / "x.tar")
-    assert "no such file" in error(capsys, "bundle", tmp_path / "none", "--out", tmp_path / "x.zip")
-    assert "no scored run has 'nope'" in error(capsys, "bundle", study, "--out", tmp_path / "x.zip", "--only", "nope")
+def test_nothing_is_written_over(study, bundle, tmp_path, refused):
+    assert "is there already" in refused("bundle", study, "--out", bundle)
+    assert "ends in .zip" in refused("bundle", study, "--out", tmp_path / "x.tar")
+    assert "no such file" in refused("bundle", tmp_path / "none", "--out", tmp_path / "x.zip")
+    assert "no scored run has 'nope'" in refused("bundle", study, "--out", tmp_path / "x.zip", "--only", "nope")
     (tmp_path / "filled").mkdir()
     (tmp_path / "filled" / "mine.txt").write_text("mine")
-    assert "holds something already" in error(capsys, "bundle", bundle, "--out", tmp_path / "filled")
+    assert "holds something already" in refused("bundle", bundle, "--out", tmp_path / "filled")
     assert (tmp_path / "filled" / "mine.txt").read_text() == "mine"
