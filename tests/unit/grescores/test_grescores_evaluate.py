@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tripleaudit.errors import UserError
+from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.grescores.aggregate import _bounds, hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.system_scores import write_dataset_scores
@@ -23,13 +24,6 @@ OFFICIAL = Settings("official", resamples=0)
 
 def values(system, settings=PLAIN, **inputs):
     return {name: score.value for name, score in evaluate(Inputs(System(system), **inputs), settings).scores.items()}
-
-
-def test_scores_are_absent_where_their_input_is():
-    assert set(values({"x": [A]})) == {"ntri", "ntok", "coverage"}
-    assert "fs" in values({"x": [A]}, verdicts={"x": [True]})
-    assert "gs" in values({"x": [A]}, splits={"x": {"t": "N/A"}})
-    assert {"precision", "recall", "f1"} <= set(values({"x": [A]}, gold=System({"x": [A]})))
 
 
 def test_lengths_and_coverage_by_mode():
@@ -128,14 +122,20 @@ GENERATIVE = {
 }
 
 
-def plan_of(section, folder, monkeypatch):
+def plan_of(section, folder, monkeypatch, **sections):
     """The GREScores of a study that trains CasRel, in a folder with all stored files."""
     monkeypatch.chdir(folder)
     for name in (*STORED, "t.jsonl", "u.jsonl"):
         (folder / name).write_text("{}\n", encoding="utf-8")
     corpora = {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
-    sections = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": section}
-    return Study({"study": "s", **sections}).grescores
+    own = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": section}
+    return Study({"study": "s", **own, **sections}).grescores
+
+
+def write_texts(name, *rows):
+    """Write texts, each with its triples."""
+    names = ("subject", "relation", "object")
+    write_jsonl(name, [{"text": text, "triples": [dict(zip(names, t, strict=True)) for t in of]} for text, *of in rows])
 
 
 def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
@@ -164,19 +164,9 @@ def scored(plan, dataset, place):
 
 
 def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypatch):
-    bad = {
-        "judge": {"endpoint": "nowhere"},
-        "embedder": {"endpoint": "e"},
-        "datasets": {
-            "a": {
-                "level": "bag",
-                "gold": {"triples": "gold.json"},
-                "corpus": "cc",
-                "systems": {"groundtruth": {"triples": "y"}},
-            },
-            "b": {"level": "bag", "generative": "llm"},
-        },
-    }
+    given = {"gold": {"triples": "gold.json"}, "corpus": "cc", "systems": {"groundtruth": {"triples": "y"}}}
+    datasets = {"a": {"level": "bag", **given}, "b": {"level": "bag", "generative": "llm"}}
+    bad = {"judge": {"endpoint": "nowhere"}, "embedder": {"endpoint": "e"}, "datasets": datasets}
     with pytest.raises(UserError) as error:
         plan_of(bad, tmp_path, monkeypatch)
     assert [line.split(":")[0] for line in str(error.value).splitlines()[1:]] == [
@@ -191,13 +181,12 @@ def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypa
 
 def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
     plan = plan_of(SECTION, tmp_path, monkeypatch)
-    write = lambda name, value: (tmp_path / name).write_text(json.dumps(value), encoding="utf-8")  # noqa: E731
-    write("gold.json", {"x": [A, B], "y": [C]})
-    write("gold-gs.json", {"x": {"1": "N/A"}})
-    write("o.json", {"x": [A], "y": []})
-    write("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
-    write("judged.json", {"x": {"1": "N/A"}})
-    (tmp_path / "m.jsonl").write_text(json.dumps({"text": "x", "triples": []}) + "\n", encoding="utf-8")
+    write_json("gold.json", {"x": [A, B], "y": [C]})
+    write_json("gold-gs.json", {"x": {"1": "N/A"}})
+    write_json("o.json", {"x": [A], "y": []})
+    write_json("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
+    write_json("judged.json", {"x": {"1": "N/A"}})
+    write_texts("m.jsonl", ("x",))
     found, records = scored(plan, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
     rows = {(row.key("protocol"), row.key("extractor"), row.metric): row.value for row in found}
     assert rows["gre-document-gold", "groundtruth", "f1"] == 1
@@ -210,21 +199,12 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
 
 def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path, monkeypatch):
     plan = plan_of(SECTION, tmp_path, monkeypatch)
-
-    def lines(name, rows):
-        path = tmp_path / name
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-    def row(text, *triples):
-        names = ("subject", "relation", "object")
-        return {"text": text, "triples": [dict(zip(names, triple, strict=True)) for triple in triples]}
-
-    lines("texts.jsonl", [row("x", ["a", "/p/birthPlace", "b"])])
-    lines("reference.jsonl", [row("x", ["a", "born in", "b"])])
-    lines("answers.jsonl", [row("x")])
-    other = ["a", "/p/placeLived", "b"]
-    lines("p.jsonl", [row("not drawn", other), row("x", ["a", "/p/birthPlace", "b"], other)])
-    (tmp_path / "none.json").write_text("{}", encoding="utf-8")
+    born, lived = ["a", "/p/birthPlace", "b"], ["a", "/p/placeLived", "b"]
+    write_texts("texts.jsonl", ("x", born))
+    write_texts("reference.jsonl", ("x", ["a", "born in", "b"]))
+    write_texts("answers.jsonl", ("x",))
+    write_texts("p.jsonl", ("not drawn", lived), ("x", born, lived))
+    write_json("none.json", {})
 
     def place(file):
         name = "none.json" if "/judged/" in file else file.rpartition("/")[2]
@@ -236,43 +216,21 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
 
 
 def test_systems_that_the_study_queries_are_rows_of_their_own_texts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("t.jsonl", "u.jsonl", "out.jsonl"):
-        (tmp_path / name).write_text("{}\n", encoding="utf-8")
-    sections = {
-        "corpora": {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}},
-        "systems": {
-            "all": {"predictions": "out.jsonl"},
-            "some": {"command": "python -", "limit": 1},
-            "broken": {"command": "python -"},
-        },
-        "generative": GENERATIVE,
-        "grescores": {
-            "embedder": None,
-            "bootstrap": 0,
-            "judge": {"endpoint": "e"},
-            "datasets": {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}},
-        },
-    }
-    study = Study({"study": "s", **sections})
-    plan = study.grescores
+    systems = {"all": {"predictions": "m.jsonl"}, "some": {"command": "python -", "limit": 1}}
+    systems["broken"] = {"command": "python -"}
+    own = {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}}
+    section = {**SECTION, "embedder": None, "datasets": own}
+    plan = plan_of(section, tmp_path, monkeypatch, extractors={}, systems=systems)
     assert set(plan.to_judge("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
     assert plan.texts("mine", "c-original-nz-all") == ["results/s/protocols/c/original/nz/test.jsonl"]
-    assert study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"] == ["results/s/systems.json"]
-
-    def row(text, *relations):
-        names = ("subject", "relation", "object")
-        return {"text": text, "triples": [dict(zip(names, ("a", r, "b"), strict=True)) for r in relations]}
-
-    answers = {
-        "test": [row("x", "p"), row("y", "q")],
-        "all": [row("zero", "z"), row("x", "p"), row("y", "p")],
-        "some": [row("y", "q")],
-        "broken": [],
-    }
-    (tmp_path / "judged.json").write_text("{}", encoding="utf-8")
-    for name, rows in answers.items():
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    runs = plan.study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"]
+    assert runs == ["results/s/systems.json"]
+    p, q, z = (["a", relation, "b"] for relation in "pqz")
+    write_texts("test.jsonl", ("x", p), ("y", q))
+    write_texts("all.jsonl", ("zero", z), ("x", p), ("y", p))
+    write_texts("some.jsonl", ("y", q))
+    write_texts("broken.jsonl")
+    write_json("judged.json", {})
 
     def place(file):
         name = "judged" if "/judged/" in file else file.rsplit("/", 2)[-2]

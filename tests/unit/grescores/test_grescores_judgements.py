@@ -73,7 +73,6 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
         ("[ [ [ ] ]", 2, 2),
         ('{"parts": []}', 0, 0),
         ('[["a", "r", "b"]]', 2, 0),
-        ('```json\n[["a", "r", "b"], ["a", "r", "c"]]\n```', 3, 2),
         ('{"parts": [["a", "r", "b"], ["a", "r", "c"], ["a", "r", "d"]]}', 4, 3),
         ("[" + ", ".join(['["a", "r", "b"]'] * 15) + "]", 16, 10),
         ("parts: " + "[x]" * 30, 30, 10),
@@ -165,15 +164,6 @@ def test_splitting_queries_once_for_a_triple_of_many_texts(tmp_path):
     assert values == {"x": pytest.approx(math.exp(-2)), "y": pytest.approx(math.exp(-2))}  # the other one is missing
 
 
-def test_own_judgements_are_stored_in_the_published_form(tmp_path):
-    system = System({"x": [A, B]})
-    with FakeEndpoint(answer="true") as fake, Client(Endpoint(fake.url, "fake"), tmp_path) as client:
-        details, _ = judge(system, client, load_prompt("judge"))
-    path = tmp_path / "details.json"
-    path.write_text(json.dumps(details), encoding="utf-8")
-    assert factualness(system, read_verdicts(path), official=True) == {"x": 1}
-
-
 def test_too_many_unreadable_verdicts_are_an_error_and_few_are_missing_values(tmp_path):
     system = System({f"text {number}": [A] for number in range(20)})
 
@@ -193,34 +183,6 @@ def test_too_many_unreadable_verdicts_are_an_error_and_few_are_missing_values(tm
     assert set(factualness(system, verdicts, official=False)) == set(system.texts) - {"text 7", "text 11"}
     result = evaluate(Inputs(system, verdicts=verdicts), Settings(resamples=0))
     assert result.scores["fs"].value == 1 and result.scores["fs_coverage"].value == pytest.approx(0.9)
-
-
-def test_a_reasoning_judge_gives_the_scores_of_one_that_does_not_reason(tmp_path):
-    """The same verdicts and parts, once as plain words, once after thought of 200 tokens, once in the text itself."""
-    system = System({"It is sunny.": [A, B], "It rains.": [A], "Nothing.": []})
-
-    def plain(body):
-        text = last_message(body)
-        if "Statement:" in text:
-            return '{"parts": [["a", "r", "x"], ["a", "r", "y"]]}' if '"a"' in text else '{"parts": []}'
-        return "true" if "sunny" in text and '"a"' in text else "false"
-
-    def thinking(body):
-        return f"<think>could be [true], could be false</think>\n{plain(body)}"
-
-    found = []
-    for number, (answer, rules) in enumerate(((plain, None), (plain, Rules(reasoning=200)), (thinking, None))):
-        with FakeEndpoint(answer=answer, rules=rules) as fake:
-            endpoint = Endpoint(fake.url, "fake", prices=Prices(1, 2))
-            with Client(endpoint, tmp_path / str(number)) as client:
-                details, fs = judge(system, client, load_prompt("judge"))
-                splits, gs = split(system, client, load_prompt("split"))
-                assert fs.paid["cost"] + gs.paid["cost"] == pytest.approx(client.ledger.spent(), abs=1e-15)
-        verdicts = {text: entry["results"] for text, entry in details.items()}
-        assert (fs.coverage, gs.coverage) == (1, 1)
-        found.append((factualness(system, verdicts, False), granularity(system, splits, False)))
-    assert found[0] == found[1] == found[2]
-    assert found[0][0] == {"It is sunny.": 0.5, "It rains.": 0.0}
 
 
 def test_a_judge_whose_thought_leaves_no_room_is_advised_how_to_get_more(tmp_path):

@@ -94,8 +94,6 @@ def test_bad_lines_are_named(tmp_path):
 @pytest.mark.parametrize(
     "label, expected",
     [
-        ("/people/person/place_lived", "place lived"),
-        ("per:employee_of", "employee_of"),
         ("org:top_members/employees", "employees"),
         ("located in the administrative territorial entity", "located in"),
         ("residence", "residence"),

@@ -6,14 +6,13 @@ known to differ are listed with the reason; any other difference fails, and so d
 
 import csv
 from collections import Counter
-from statistics import fmean
 
 import pytest
 
-from tripleaudit.grescores.aggregate import hard_match, mean_score
+from tripleaudit.grescores.aggregate import hard_match
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
-from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, completeness_from_similarities, read_similarities
+from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.shipped import DATA
 
@@ -100,16 +99,3 @@ def test_gold_of_the_data_sets_is_verbalised_as_published(real_data):
 def test_no_output_of_a_model_is_taken_for_a_gold_file(real_data):
     for path in sorted((real_data / "genres" / "processed_results").glob("*.json")):
         assert read_system(path).texts == read_system(path, "sro").texts, path.name
-
-
-def test_completeness_counts_unanswered_texts_as_zero(real_data):
-    """7 of 200 CDR texts have no similarities, because the system extracted nothing there."""
-    folder = real_data / "genres"
-    gold = read_system(folder / "processed_results" / "cdr_rand_200_groundtruth_1.json", "sro")
-    system = read_system(folder / "processed_results" / "cdr_rand_200_vicuna-1.5-7b_1.json", "sro")
-    stored = read_similarities(folder / "completeness_published" / "cdr_rand_200_vicuna-1.5-7b.json")
-    values = completeness_from_similarities(system, gold, stored, PUBLISHED_PHI, official=True)
-    empty = [text for text, triples in system.texts.items() if not triples]
-    assert len(empty) == 21
-    assert all(values[text] == 0 for text in empty)
-    assert mean_score(values.values(), 0).value == pytest.approx(fmean(values.values()))

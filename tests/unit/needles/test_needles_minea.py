@@ -188,17 +188,6 @@ def test_one_entity_that_a_judge_sees_in_several_needles_counts_once():
     assert [row["llm"] for row in rated([dict(row, n_index=None) for row in rows])] == [True, False]
 
 
-def test_needles_with_keywords_in_common_are_refused():
-    words = " ".join(["word"] * 45)
-    one, two, three = (
-        Needle(name, "d", "T", f"{name} {words}", name, "", tuple(keywords))
-        for name, keywords in (("Ada", "abcdef"), ("Eva", "ABcxyz"), ("Ida", "abuvwt"))
-    )
-    assert problem(two, "text", [one], Plan()) == "it shares 3 of 6 keywords with needle Ada"
-    assert problem(three, "text", [one, two], Plan()) is None
-    assert problem(two, "text", [one], Plan(overlap=0.6)) is None
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -211,6 +200,8 @@ def test_needles_with_keywords_in_common_are_refused():
         ({"paragraph": "ADA and EVA MOSS " + "w " * 50}, "the paragraph repeats that of needle other"),
         ({"keywords": tuple("uvwxy")}, "it has 5 distinct keywords, expected 6"),
         ({"keywords": tuple("uvwxyzU")}, "it has 6 distinct keywords, expected 6"),
+        ({"keywords": tuple("ABcxyz")}, "it shares 3 of 6 keywords with needle other"),
+        ({"keywords": tuple("abuvwt")}, None),
         ({"paragraph": "Ada" + " w" * 38}, "the paragraph has 39 words, expected 40 to 120"),
         ({"paragraph": "Ada" + " w" * 39}, None),
         ({"paragraph": "Ada" + " w" * 119}, None),
