@@ -1,4 +1,4 @@
-"""What classifiers and models that are asked for entities said, as sentences of the page."""
+"""What classifiers and models that are asked for entities said, as sentences of the page; kinds of errors."""
 
 import json
 
@@ -8,7 +8,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
-from tripleaudit.report.kinds import decided
+from tripleaudit.report.kinds import KINDS, decided, kind_of
 from tripleaudit.report.study_files import Predicted, answered_by, entities_of
 from tripleaudit.report.table_files import Links
 from tripleaudit.tables.cells import Cell, about
@@ -126,3 +126,37 @@ def test_what_a_judge_said_of_a_triple_stands_behind_it(tmp_path):
     run = answered_by(texts / "lm/answers.jsonl", [other, judged / "factualness.json"])
     (sentence,) = browser_data([run])["sentences"]
     assert [triple[5:] for triple in sentence["p"][0]] == [[[1.0, 1.0]], [[0.0, 0.14]], [[None, None]], []]
+
+
+TEXT = "Ann Lee wrote Emma in Rome"
+
+
+def span(text: str, located: bool = True) -> Span:
+    start = TEXT.index(text) if located else None
+    return Span(start, start + len(text) if located else None, text)
+
+
+def triple(subject: str, relation: str, object_: str, located: bool = True) -> Triple:
+    return Triple(span(subject, located), relation, span(object_, located))
+
+
+GOLD = [triple("Ann Lee", "wrote", "Emma"), triple("Ann Lee", "born", "Rome")]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "kind"),
+    [
+        (triple("Ann Lee", "wrote", "Emma"), "correct"),
+        (triple("Ann Lee", "read", "Emma"), "relation"),
+        (triple("Emma", "wrote", "Ann Lee"), "swapped"),
+        (triple("Ann", "wrote", "Emma"), "boundary"),
+        (triple("Ann", "wrote", "Emma", located=False), "boundary"),
+        (triple("Ann Lee", "wrote", "Rome"), "relation"),
+        (triple("Rome", "wrote", "Emma"), "argument"),
+        (triple("Rome", "near", "Emma"), "other"),
+    ],
+)
+def test_kind_of_a_prediction(predicted, kind):
+    assert kind_of(predicted, GOLD) == kind
+    assert kind in ("correct", *KINDS)
+    assert kind_of(predicted, []) == "zero"  # any triple on a sentence without triples

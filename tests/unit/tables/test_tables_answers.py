@@ -1,7 +1,11 @@
+"""What tables answer in a sentence, and that no two statements of a study contradict each other on the same numbers."""
+
+import itertools
 from collections.abc import Iterable
 
 import pytest
 
+from support.contradictions import contradictions, statements
 from support.scored import Results
 from tripleaudit.descriptors import TABLES
 from tripleaudit.files import write_json
@@ -95,14 +99,6 @@ def test_the_middle_is_distinguished_from_three_parts_on():
     reported = "m repeats 0.100 of what it found in the first part and 0.300 in the last of 3, most in part 2 (0.800)."
     assert answer("lost-in-the-middle", inputs_of(rows)) == reported
     assert "most" not in answer("lost-in-the-middle", inputs_of(rows[:2]))
-
-
-def test_a_model_that_predicts_nothing_is_no_evidence_of_generalisation():
-    nothing = scores(("casrel", "none", "entirely_seen", 0.0), ("casrel", "none", "unseen", 0.0))
-    assert answer("type-f1", nothing) == (
-        "CasRel finds nothing right on entirely seen triples or on unseen triples, which says nothing about either: it "
-        "takes more epochs, or more training sentences."
-    )
 
 
 def test_a_classifier_that_says_yes_to_all_is_not_praised():
@@ -297,3 +293,38 @@ def test_a_system_is_named_with_its_corpus_where_the_study_has_several():
     assert answer("rearranged", inputs_of(rows)).startswith("For CasRel, F1 is 90.0 %")
     both = inputs_of([*rows, score(0.8, corpus="nyt24")])  # the table has WebNLG alone
     assert answer("rearranged", both).startswith("For CasRel on WebNLG, F1 is 90.0 %")
+
+
+@pytest.fixture(scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids=str)
+def inputs(request, tmp_path_factory) -> TableInputs:
+    """Studies in which noising gains much, little, hardly anything and nothing, with one and with three seeds."""
+    seeds, noised = request.param
+    made = Results(tmp_path_factory.mktemp("study"))
+    for noise, quality in (("none", 0.55), ("noising", noised)):
+        for protocol in ("original", "rearranged", "augmented"):
+            less = {"original": 0, "rearranged": 0.03, "augmented": 0.06}[protocol]
+            made.run("casrel", quality=quality - less, noise=noise, protocol=protocol, seeds=range(1, seeds + 1))
+    for training, testing in (("nz", "wz"), ("wz", "nz"), ("wz", "wz")):
+        zero = 100 if testing == "wz" else 0
+        made.run("casrel", quality=0.55, training=training, testing=testing, zero=zero, seeds=range(1, seeds + 1))
+    made.run("zcc-binary+casrel", quality=0.56, testing="wz", zero=100, seeds=range(1, seeds + 1))
+    return made.inputs()
+
+
+def test_studies_do_not_contradict_themselves(inputs):
+    names = [name for name, table in TABLES.items() if table.needs == "scores"]
+    found = [build_table(name, inputs) for name in names]
+    assert len(list(statements(found))) >= 4
+    assert contradictions(found) == []
+    for table in found:  # a bold value is distinguishable from every other one of its column
+        for row, rival in itertools.permutations(table.rows, 2):
+            for cell, other in zip(row.cells, rival.cells, strict=True):
+                if cell.bold and other.of and row.group == rival.group and other.of["matching"] == cell.of["matching"]:
+                    assert cell.of["metric"] != "f1" or inputs.scores.between(other.of, cell.of).shown
+
+
+def test_a_contradiction_is_found():
+    reported = "For A, F1 is 75.6 % on seen triples and 71.2 % on unseen triples: a gap of 4.4 points [1.2, 7.5]."
+    tie = "For A, no difference is shown between F1 here and there: 75.6 % and 71.2 %, a difference of 4.4 points."
+    tables = [Table(name, "", [], [], answer=answer) for name, answer in (("x", reported), ("y", tie))]
+    assert len(contradictions(tables)) == 1 and contradictions(tables[:1]) == []

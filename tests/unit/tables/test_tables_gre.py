@@ -12,11 +12,8 @@ from tripleaudit.tables.loading import load_inputs
 def rows(corpus, level, setting, system, mode="official", **values):
     keys = {"study": "s", "corpus": corpus, "protocol": f"gre-{level}-{setting}", "extractor": system}
     keys |= {name: values.pop(name) for name in ("seed", "noise", "training") if name in values}
-    return [Score(keys_of(keys), "all", mode, name, *_bounds(value)) for name, value in values.items()]
-
-
-def _bounds(value):
-    return value if isinstance(value, tuple) else (value,)
+    given = {name: value if isinstance(value, tuple) else (value,) for name, value in values.items()}
+    return [Score(keys_of(keys), "all", mode, name, *value) for name, value in given.items()]
 
 
 @pytest.fixture

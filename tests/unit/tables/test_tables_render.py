@@ -211,11 +211,17 @@ def test_latex_compiles_and_fits_the_page(tmp_path: Path) -> None:
     check_fits(map(to_latex, (made, notes, words, *shapes)), tmp_path)
 
 
-def test_a_long_table_goes_on_and_a_papers_style_has_no_intervals() -> None:
+def test_a_long_table_goes_on_with_its_notes_below_the_last_page() -> None:
     long = to_latex(shaped(3, 150, FULL))
-    assert long.count("\\begin{table}[p]") > 2 and long.count("\\label{") == 1
-    assert f"(continued, 2 of {long.count('begin{table}')})" in long
+    pages = long.split("\\begin{table}[p]")[1:]
+    assert len(pages) > 2 and long.count("\\label{") == 1
+    assert f"(continued, 2 of {long.count('begin{table}')})" in pages[1]
     assert sum(long.count(f"TPLinker+EN {number} &") for number in range(150)) == 150
+    assert ["Note 19 says" in page for page in pages] == [False] * (len(pages) - 1) + [True]
+    assert "parbox" not in to_latex(replace(table(), notes=[]))
+
+
+def test_a_papers_style_has_no_intervals() -> None:
     full, paper = (to_latex(shaped(2, 3, FULL, style)) for style in ("", "paper"))
     assert "[86.1, 90.3]" in full and "[low, high]" in full
     assert "[86.1, 90.3]" not in paper and "[low, high]" not in paper and "reported 88.3" in paper
@@ -228,11 +234,3 @@ def test_templates_escape_every_value_once_and_know_every_name() -> None:
     assert markdown.render(text="a|_b_<i>") == "a&#124;\\_b\\_&lt;i&gt;"
     with pytest.raises(UndefinedError, match="'text' is undefined"):
         page.render()
-
-
-def test_notes_stand_below_the_last_page_of_a_long_table():
-    rows = [Row(f"System {number}", [Cell(1.0), Cell()], "WebNLG") for number in range(150)]
-    pages = to_latex(replace(table(), rows=rows)).split("\\begin{table}[p]")[1:]
-    assert len(pages) > 2 and "(continued, 2 of " in pages[1]
-    assert ["Exact matching." in page for page in pages] == [False] * (len(pages) - 1) + [True]
-    assert "parbox" not in to_latex(replace(table(), notes=[]))

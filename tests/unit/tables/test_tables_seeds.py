@@ -110,6 +110,9 @@ def test_winner_over_several_seeds_follows_from_holm_corrected_tests(results: Re
     assert not any(cell.bold for row in build_table("type-f1", two).rows for cell in row.cells[:1])
     without = build_table("type-f1", load_inputs(scores=results.scores))  # the counts, which the test needs
     assert not any(cell.bold for cell in without.cells)
+    # and of the luck of the runs the seeds' own intervals know nothing
+    own, joint = (each.cell("CasRel", "F1") for each in (without, table("type-f1")))
+    assert (own.value, own.sd, own.low, own.high) == (joint.value, joint.sd, None, None)
 
 
 def test_baselines_stand_last_without_seeds_and_outside_the_contest(tmp_path: Path) -> None:

@@ -1,0 +1,133 @@
+"""Tables that show sentences and words: variants of one sentence, clue words, and what splits share."""
+
+import json
+
+from tripleaudit.cli import main
+from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.registered import read_registered
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.files import write_jsonl
+from tripleaudit.protocols.variants import named_by_position
+from tripleaudit.tables.audits import write_study_audit
+from tripleaudit.tables.building import build_table, make_table
+from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.render.json_form import read_table
+
+
+def sentence(name, subject, object_):
+    text = f"{subject} leads {object_} ."
+    return Sentence(name, text, (Triple(Span(0, len(subject), subject), "leads", Span(None, None, object_)),))
+
+
+def example(tmp_path, train, test, augmented):
+    paths = {}
+    for name, sentences in (("train", train), ("valid", train[:1]), ("test", test), ("augmented", augmented)):
+        paths[name] = tmp_path / f"{name}.jsonl"
+        save_sentences(paths[name], sentences)
+    keys = {"study": "s", "corpus": "webnlg", "protocol": "augmented"}
+    splits = [paths["train"], paths["valid"], paths["augmented"]]
+    write_study_audit(keys=keys, splits=splits, original=[paths["test"]], out=tmp_path / "a.json")
+    assert len(json.loads((tmp_path / "a.json").read_text())["example"]) in (0, 3, 5)
+    return build_table("augmented-example", load_inputs(audits=[tmp_path / "a.json"]))
+
+
+def test_the_first_sentence_whose_variants_all_differ_is_shown(tmp_path):
+    train = [sentence("t", "Ann", "Rome")]
+    test = [sentence("a", "Ann", "Oslo"), sentence("b", "Bob", "Rome")]
+    augmented = [
+        *(sentence(f"a.{part}", "Ann", "Oslo") for part in ("ss", "uu")),
+        *(sentence(f"b.{part}", *names) for part, names in (("ss", ("Ann", "Rome")), ("uu", ("Eve", "Lima")))),
+    ]
+    shown = example(tmp_path, train, test, augmented)
+    assert [row.label for row in shown.rows] == ["Original", "ss", "uu"]
+    assert [row.cells[1].text for row in shown.rows] == [
+        "(Bob, leads, Rome): partially seen",
+        "(Ann, leads, Rome): entirely seen",
+        "(Eve, leads, Lima): unseen",
+    ]
+    assert shown.rows[2].cells[0].text == "Eve leads Lima ."
+    assert shown.answer == (
+        "Training has entirely seen 0 of the 1 triples of the sentence, and 1 of the 2 triples of its variants."
+    )
+    none = example(tmp_path, train, test[:1], augmented[:2])
+    assert (none.rows, none.answer) == ([], "No sentence has variants that all differ.")
+
+
+def test_webnlgs_published_variants(real_data, tmp_path):
+    test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
+    train = read_registered("webnlg", "train", real_data).sentences
+    shown = example(tmp_path, train, test, named_by_position(test, augmented))
+    assert [row.label for row in shown.rows] == ["Original", "ss", "su", "us", "uu"]
+    assert len({row.cells[0].text for row in shown.rows}) == 5
+    assert "unseen" in shown.rows[4].cells[1].text
+
+
+def curve(folder, name, passed, rejected=None):
+    path = folder / f"{name}.json"
+    keys = {"corpus": "demo", "extractor": "zcc-binary"}
+    path.write_text(json.dumps({"keys": keys, "clues": {"passed": passed, "rejected": rejected or {}}}))
+    return path
+
+
+def test_seeds_are_counted_together_and_names_distinguished_from_other_words(tmp_path):
+    files = [
+        curve(tmp_path, "1", {"born": [20, 19, 0], "harrow": [10, 5, 10]}, {"weather": [4, 1, 0]}),
+        curve(tmp_path, "2", {"born": [10, 9, 0]}),
+    ]
+    table = build_table("clue-words", load_inputs(files={"curves": files}))
+    groups = {row.group for row in table.rows}
+    assert len(groups) == 2
+    passed, rejected = sorted(groups)
+    assert passed.endswith("accepted") and rejected.endswith("rejected")
+    value = lambda row, column, group=passed: table.cell(row, column, group).value  # noqa: E731
+    assert (value("“born”", "Sentences"), value("“born”", "Share (%)")) == (30, 75)
+    assert value("“born”", "With triples (%)") == 100 * 28 / 30
+    assert value("“harrow”", "In a name (%)") == 100 and value("all 2 words", "In a name (%)") == 25
+    assert value("“weather”", "With triples (%)", rejected) == 25
+    assert "depends most often on “born”, “harrow”; in 75.0 % of 40 accepted sentences" in table.answer
+
+
+def test_few_sentences_say_what_it_takes(tmp_path):
+    table = build_table("clue-words", load_inputs(files={"curves": [curve(tmp_path, "1", {"born": [29, 29, 0]})]}))
+    assert "29 sentences with a clue word, too few: it takes 30" in table.answer
+
+
+TRAIN = [Sentence(str(n), f"Person {n} works for company {n} in town {n} .") for n in range(20)]
+
+
+def leakage(folder, test, name="nan"):
+    rows = [{"text": s.text, "triples": [["a", "r", name]] if s is TRAIN[0] else []} for s in TRAIN]
+    counts = []
+    for split in ("train", "valid", "test"):
+        write_jsonl(folder / "raw.jsonl", rows)
+        counts.append(str(folder / f"{split}.counts.json"))
+        out = folder / f"{split}.prepared.jsonl"
+        assert main(["prepare", "--source", str(folder / "raw.jsonl"), "--out", str(out), "--report", counts[-1]]) == 0
+        rows = rows[-1:]
+    for split, sentences in (("train", TRAIN), ("valid", [Sentence("v", "It rained .")]), ("test", test)):
+        save_sentences(folder / f"{split}.jsonl", sentences)
+    keys = {"study": "s", "corpus": "demo", "protocol": "original"}
+    splits = [folder / f"{split}.jsonl" for split in ("train", "valid", "test")]
+    write_study_audit(keys=keys, splits=splits, out=folder / "audit.json", counts=counts)
+    make_table("leakage", folder / "leakage", audits=[folder / "audit.json"])
+    return read_table(folder / "leakage.json")
+
+
+def test_sentences_of_a_test_set_that_training_has_stand_in_a_table_and_above_the_page(tmp_path):
+    others = [Sentence("n", "Nobody is here ."), Sentence("o", "It snowed .")]
+    found = leakage(tmp_path, [TRAIN[0], Sentence("c", TRAIN[1].text.upper()), *others])
+    values = {row.label: [cell.value for cell in row.cells] for row in found.rows}
+    assert values["Train → Test"][:4] == [1, 1, 0, 50] and values["Train → Valid"][:4] == [0, 0, 0, 0]
+    leak, left = found.warnings
+    said = "2 of 4 test sentences of Demo, Ori. are in training, up to case and punctuation, such as 0: "
+    assert leak.startswith(said)
+    assert left.startswith("Demo, train: 1 triples have a name like nan or NULL") and str(tmp_path) not in left
+    assert left.endswith("such as raw.jsonl line 1: 'nan' in ('a', 'r', 'nan').") and left in found.notes
+    assert found.answer == f"{leak} {left}"
+    assert len(leakage(tmp_path, others).warnings) == 1  # nothing is shared: what reading found
+
+
+def test_the_answer_counts_test_sentences_that_are_near_ones_of_training(tmp_path):
+    near = Sentence("n", f"{TRAIN[0].text} Yes .")
+    found = leakage(tmp_path, [near, Sentence("o", "It snowed .")], name="x")
+    assert found.answer == "No test sentence is in training; near one of training are Demo, Ori.: 1 (50.0 %)."
