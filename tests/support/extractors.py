@@ -1,26 +1,17 @@
-"""Checks that every extractor must pass, and the small sentences and encoder that they run on."""
+"""The small encoders and sentences that extractors are tested on, and what tests make of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import ClassVar
 
 import numpy as np
-import pytest
 import torch
-from torch import Tensor
-from transformers import AutoTokenizer
 
-from support.webnlg import read_triple_list
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.extractors import tables
-from tripleaudit.extractors.alignment import Aligner, token_triples
-from tripleaudit.extractors.base import Extractor, by_sentence
-from tripleaudit.extractors.batches import Shape, pad_batch, stack_triples
-from tripleaudit.extractors.registry import load_extractor
+from tripleaudit.extractors.base import Extractor
+from tripleaudit.extractors.batches import Shape, stack_triples
+from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.randomness import generator
-from tripleaudit.training import data
 from tripleaudit.training.data import Collator, TrainingSentences
 
 WORDS = (
@@ -141,6 +132,7 @@ def one_word() -> list[Sentence]:
 
 
 TOY_RELATIONS = ("C", "F", "W", "L")
+NAMES = (*extractor_names(), "zcc-binary", "zcc-mcml")
 NARROW = {"ptrnet": {"width": 6}, "pfn": {"width": 6}}  # of 300, which take most of the time of a test
 
 
@@ -152,29 +144,25 @@ def build(
     return extractor.from_encoder(encoder, relations, **settings)
 
 
-def check_loss(model: Extractor, fast: Tensor, naive: Tensor) -> None:
-    """A loss and its gradients equal those of the plain formulas; in float64."""
-    torch.testing.assert_close(fast, naive, rtol=1e-10, atol=1e-8)
-    parameters = list(model.parameters())
-    for a, b in zip(torch.autograd.grad(fast, parameters), torch.autograd.grad(naive, parameters), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-8)
+def built(name: str, encoder: Path, **settings):
+    """Return an untrained extractor or classifier by its name, as narrow as it may be unless ``settings`` say more."""
+    kind, implied = resolve(name)
+    return build(kind, encoder, **implied, **NARROW.get(name, {}) | settings)
 
 
 def training_batch(
-    model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0, length: int = 0
+    model: Extractor, sentences: Sequence[Sentence], *, seed: int = 0, epoch: int = 0, length: int = 0, static: int = 0
 ) -> dict:
-    """Collate sentences exactly as training does, padded to ``length`` tokens or to the longest of them."""
+    """Collate sentences exactly as training does.
+
+    Args:
+        length: of the batch in tokens; 0 for that of the longest sentence.
+        static: the number of sentences of a static batch, with dummies at its end; 0 pads tightly.
+    """
     dataset = TrainingSentences(sentences, model)
-    collator = Collator(type(model), model.config, model.aligner.pad_id, seed)
+    collator = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
     examples = [dataset[epoch, index] for index in range(len(dataset))]
     return collator(examples, Shape(len(examples), length) if length else None)
-
-
-class Zeros:
-    """Random numbers that are all 0: the first of everything is drawn."""
-
-    def random(self, size=(), dtype=np.float64):
-        return np.zeros(size, dtype=dtype)
 
 
 def gold(sentences: Sequence[Sentence]) -> set[tuple]:
@@ -189,51 +177,6 @@ def gold(sentences: Sequence[Sentence]) -> set[tuple]:
 def f1(expected: set, found: set) -> float:
     """F1 of two sets; 1.0 when both are empty."""
     return 1.0 if not expected and not found else 2 * len(expected & found) / (len(expected) + len(found))
-
-
-# Ceilings: gold -> targets -> oracle scores -> decode, without a model
-
-Oracle = Callable[[dict, int], tuple[torch.Tensor, torch.Tensor]]
-
-
-def ceiling(
-    oracle: Oracle,
-    sentences: Sequence[Sentence],
-    aligner: Aligner,
-    relations: Sequence[str],
-    *,
-    occurrence: str = "given",
-    batch_size: int = 32,
-    words: bool = False,
-) -> float:
-    """Return the exact-span F1 of decoding perfect scores.
-
-    Args:
-        oracle: (batch, number of relations) -> (rows [n, 6], scores [n]). It builds the extractor's perfect scores
-            from ``batch["triples"]`` with the extractor's own target functions, and calls the extractor's own decoding
-            function. ``batch`` is what ``pad_batch`` gives, with ``triples`` [n, 6].
-        sentences: triples without a position in the text do not count.
-        aligner: of the extractor's layout; nothing is truncated below the aligner's limit.
-        occurrence: as the extractor's config has it. With ``all``, gold is the set of all occurrence pairs.
-    """
-    ids = {relation: number for number, relation in enumerate(relations)}
-    aligned = aligner.align([each.text for each in sentences])
-    rows = [token_triples(a, s, ids, occurrence)[0] for a, s in zip(aligned, sentences, strict=True)]
-    order = sorted(range(len(sentences)), key=lambda index: len(aligned[index]))
-    correct = predicted = wanted = 0
-    for at in range(0, len(order), batch_size):
-        chunk = order[at : at + batch_size]
-        batch = pad_batch([aligned[index] for index in chunk], aligner.pad_id, words=words)
-        batch["triples"] = stack_triples([rows[index] for index in chunk])
-        decoded, scores = oracle(batch, len(relations))
-        assert len(decoded) == len(scores)
-        assert ((scores > 0) & (scores <= 1)).all()
-        expected = set(map(tuple, batch["triples"].tolist()))
-        found = set(map(tuple, decoded.tolist()))
-        correct += len(expected & found)
-        predicted += len(found)
-        wanted += len(expected)
-    return 2 * correct / (predicted + wanted)
 
 
 def random_rows(rng: np.random.Generator, length: int, relations: int, triples: int, longest: int = 3) -> np.ndarray:
@@ -276,231 +219,6 @@ def with_words(batch: dict, size: int = 1) -> dict:
             places = (word_ids[row] == word).nonzero()[:, 0]
             first[row, word], last[row, word] = places[0], places[-1]
     return {**batch, "word_ids": word_ids, "word_first": first, "word_last": last}
-
-
-# Checks of whole models
-
-
-def check_portions(patch: pytest.MonkeyPatch, oracle: Callable, module: ModuleType, most: int, *names: str) -> None:
-    """Check that an extractor with perfect scores decodes in small portions what it decodes at once.
-
-    Args:
-        patch: of the test.
-        oracle: batch, number of relations -> decoded rows [n, 6] and their scores [n].
-        module: the extractor's, whose constants ``names`` say how much is decoded at once.
-        most: what they become.
-    """
-    batches = [random_batch(seed, triples=9) for seed in range(6)]
-    expected = [oracle(batch, 3) for batch in batches]
-    assert sum(len(rows) for rows, _ in expected) > 20
-    for name in names:
-        patch.setattr(module, name, most)
-    for batch, (rows, scores) in zip(batches, expected, strict=True):
-        found, likely = oracle(batch, 3)
-        assert torch.equal(found, rows)
-        torch.testing.assert_close(likely, scores)
-
-
-def check_overfit(
-    extractor: type[Extractor],
-    encoder: Path,
-    *,
-    steps: int = 300,
-    learning_rate: float = 3e-3,
-    sentences: Sequence[Sentence] | None = None,
-    **settings,
-) -> Extractor:
-    """Train a tiny model on a handful of sentences until it predicts them all; fails below F1 1.0."""
-    sentences = toy_sentences() if sentences is None else sentences
-    model = build(extractor, encoder, **settings)
-    dataset = TrainingSentences(sentences, model)
-    collator = Collator(extractor, model.config, model.aligner.pad_id, seed=0)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.0)
-    best = 0.0
-    for step in range(steps):
-        model.train()
-        model.step = step
-        loss = model(**collator([dataset[step, index] for index in range(len(dataset))])).loss
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        if step % 25 == 24 or step == steps - 1:
-            best = f1(gold(sentences), gold(model.extract([each.text for each in sentences])))
-            if best == 1.0:
-                break
-    assert best == 1.0, f"{extractor.name} reached F1 {best:.3f} on {len(sentences)} sentences after {steps} steps"
-    return model
-
-
-def check_zero_triple_batch(model: Extractor) -> None:
-    """A batch of sentences with zero triples only, and a mixed one, have a finite loss with gradients."""
-    zero = [each for each in toy_sentences() if not each.triples]
-    assert zero
-    for sentences in (zero, toy_sentences()):
-        model.zero_grad()
-        loss = model(**training_batch(model, sentences)).loss
-        assert torch.isfinite(loss)
-        loss.backward()
-        gradients = [p.grad for p in model.parameters() if p.grad is not None]
-        assert gradients
-        assert all(torch.isfinite(gradient).all() for gradient in gradients)
-        assert any(gradient.abs().sum() > 0 for gradient in gradients)
-
-
-def check_padding_invariance(model: Extractor) -> None:
-    """In float64, predictions and losses of a sentence do not depend on what it is padded to."""
-    model = model.double().eval()
-    sentences = toy_sentences()
-    longer = sentence(" ".join(["it rains today and nobody knows why ."] * 4), id="long")
-
-    def predicted(texts: list[str]) -> list[list]:
-        batch = model.collate(model.aligner.align(texts))
-        return by_sentence(*model.decoded(batch)[:2], batch["content_mask"])
-
-    alone = [predicted([each.text]) for each in sentences]
-    together = predicted([each.text for each in [*sentences, longer]])
-    for (single,), padded in zip(alone, together, strict=False):
-        # best first, and equal scores may change places by rounding: compare as sets
-        assert {row[:-1] for row in single} == {row[:-1] for row in padded}
-        scores = {row[:-1]: row[-1] for row in padded}
-        assert all(abs(row[-1] - scores[row[:-1]]) < 1e-5 for row in single)
-    for each in sentences:
-        batch = training_batch(model, [each])
-        wide = training_batch(model, [each], length=batch["input_ids"].shape[1] + 7)
-        first, second = model(**batch).loss.item(), model(**wide).loss.item()
-        assert abs(first - second) <= 1e-8 * max(1.0, abs(first)), (each.id, first, second)
-
-
-def check_determinism(extractor: type[Extractor], encoder: Path, *, learning_rate: float = 0.1, **settings) -> None:
-    """Equal seeds give equal batches, losses and weights after a few steps; another seed or epoch gives other draws."""
-
-    def run(seed: int) -> list[torch.Tensor]:
-        model = build(extractor, encoder, seed=seed, **settings).train()
-        optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
-        for step in range(3):
-            loss = model(**training_batch(model, toy_sentences(), seed=seed, epoch=step)).loss
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        return [parameter.detach() for parameter in model.parameters()]
-
-    first, again, other = run(1), run(1), run(2)
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    assert not all(torch.equal(a, b) for a, b in zip(first, other, strict=True))
-    model = build(extractor, encoder, **settings)
-    batches = [training_batch(model, toy_sentences(), epoch=epoch) for epoch in (0, 0, 1)]
-    assert all(torch.equal(batches[0][key], batches[1][key]) for key in batches[0])
-    drawn = [key for key in batches[0] if key == "draws"]
-    assert all(not torch.equal(batches[0][key], batches[2][key]) for key in drawn)
-
-
-def check_save_and_load(model: Extractor, folder: Path) -> None:
-    """A saved extractor predicts the same after ``load_extractor``, ``Extractor.from_pretrained`` and its own class."""
-    texts = [each.text for each in toy_sentences()]
-    before = model.extract(texts)
-    model.save_pretrained(folder)
-    assert not list(folder.glob("*.bin"))
-    for load in (load_extractor, Extractor.from_pretrained, type(model).from_pretrained):
-        loaded = load(folder)
-        assert type(loaded) is type(model)
-        assert loaded.config.relations == model.config.relations
-        for (name, old), (other, new) in zip(
-            sorted(model.state_dict().items()), sorted(loaded.state_dict().items()), strict=True
-        ):
-            assert name == other
-            assert torch.equal(old, new), name
-        after = loaded.extract(texts)
-        assert [each.triples for each in after] == [each.triples for each in before]
-
-
-class ExtractorContract:
-    """What holds for every extractor; the class of a test module says what is its own.
-
-    Attributes:
-        kind: the extractor; ``layout`` of its tokens, by default its own.
-        oracle: see :func:`ceiling`; ``words`` as there.
-        worked: rows of the worked example.
-        ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
-        whole: settings of the checks of a whole model; ``overfit`` and ``determinism``: further arguments of two.
-    """
-
-    kind: ClassVar[type[Extractor]]
-    layout: ClassVar[str] = ""
-    oracle: ClassVar[Oracle]
-    words: ClassVar[bool] = False
-    worked: ClassVar[set] = {(0, 1, 2, 0, 4, 4), (0, 4, 4, 1, 6, 8)}
-    ceilings: ClassVar[dict[str, float]]
-    within: ClassVar[float] = 0.1
-    whole: ClassVar[dict] = {}
-    overfit: ClassVar[dict] = {}
-    determinism: ClassVar[dict] = {}
-
-    def test_the_worked_example_comes_back(self, tiny_encoder):
-        batch = training_batch(build(self.kind, tiny_encoder), [worked_example()])
-        rows, scores = self.oracle(batch, 4)
-        assert set(map(tuple, rows.tolist())) == self.worked
-        assert ((scores > 0.99) & (scores <= 1)).all()
-
-    def test_whole_model(self, tiny_encoder, tmp_path):
-        check_zero_triple_batch(build(self.kind, tiny_encoder, **self.whole).train())
-        check_determinism(self.kind, tiny_encoder, **self.whole | self.determinism)
-        model = check_overfit(self.kind, tiny_encoder, **self.overfit, **self.whole)
-        check_save_and_load(model, tmp_path / "saved")
-        check_padding_invariance(model)
-
-    @pytest.mark.parametrize("corpus", ["nyt", "webnlg"])
-    def test_ceilings_on_real_test_sets(self, real_data, minilm, corpus):
-        sentences = read_triple_list(real_data / corpus / "test_triples.json")
-        relations = sorted({triple.relation for each in sentences for triple in each.triples})
-        aligner = Aligner(AutoTokenizer.from_pretrained(minilm), self.layout or self.kind.settings().layout)
-        reached = ceiling(self.oracle, sentences, aligner, relations, words=self.words)
-        assert 100 * reached == pytest.approx(self.ceilings[corpus], abs=self.within)
-
-
-class PlainLoss:
-    """The loss and its gradients are those of the paper's formulas, where there are tables of pairs block by block.
-
-    Attributes:
-        plain: ``(model, batch) -> loss`` by these, for models with the settings ``exact`` that ``prepare`` may alter.
-        extra: more sentences than the toy ones.
-        first: draws the first of all.
-    """
-
-    plain: ClassVar[Callable]
-    exact: ClassVar[dict] = {}
-    extra: ClassVar[Sequence[Sentence]] = ()
-    first: ClassVar[bool] = False
-
-    @staticmethod
-    def prepare(model: Extractor) -> None:
-        """Alter weights before losses are compared, or leave dropout out."""
-
-    @pytest.mark.parametrize("which", ["toy sentences", "one word"])
-    def test_loss_and_gradients_are_those_of_the_plain_formulas(self, tiny_encoder, monkeypatch, which):
-        if self.first:
-            monkeypatch.setattr(data, "generators", lambda keys: (Zeros() for _ in keys))
-        monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 50)
-        monkeypatch.setattr(tables, "LOGITS_AT_ONCE", 400)
-        model = build(self.kind, tiny_encoder, **self.exact).double()
-        with torch.no_grad():
-            self.prepare(model)
-        batch = training_batch(model, one_word() if which == "one word" else [*toy_sentences(), *self.extra])
-        check_loss(model, model(**batch).loss, self.plain(model, batch))
-
-
-class Portions:
-    """What is decoded in small portions is what is decoded at once.
-
-    Attributes:
-        portions: the extractor's module, and its constants that say how much is decoded at once.
-    """
-
-    portions: ClassVar[tuple]
-
-    @pytest.mark.parametrize("at_once", [1, 3])
-    def test_what_is_decoded_in_portions_is_what_is_decoded_at_once(self, monkeypatch, at_once):
-        check_portions(monkeypatch, self.oracle, self.portions[0], at_once, *self.portions[1:])
 
 
 def dense(shape: tuple[int, ...], *indices: torch.Tensor) -> torch.Tensor:

@@ -118,11 +118,6 @@ def test_missing_files_and_taken_names_are_said(tmp_path):
         use_plugins([first, second])
 
 
-def test_unknown_names_get_a_close_one():
-    with pytest.raises(UserError, match="unknown matching rule 'exact-spam', did you mean 'exact-span'"):
-        MATCHINGS.need("exact-spam")
-
-
 def test_a_format_is_distinguished_from_the_content(tmp_path):
     plugin = """
 from tripleaudit.corpora.corpus import RawSentence, RawTriple

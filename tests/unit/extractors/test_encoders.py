@@ -4,21 +4,13 @@ import pytest
 import torch
 from transformers import AutoModel
 
-from support.extractors import (
-    build,
-    check_overfit,
-    check_padding_invariance,
-    check_zero_triple_batch,
-    save_tiny_encoder,
-    save_tiny_mpnet,
-    toy_sentences,
-)
+from support.contract import check_overfit, check_padding_invariance, check_zero_triple_batch
+from support.extractors import NAMES, build, built, save_tiny_encoder, save_tiny_mpnet, toy_sentences, training_batch
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import adds_masks
 from tripleaudit.extractors.registry import extractor_names, resolve
-from tripleaudit.training.data import Collator, TrainingSentences
+from tripleaudit.training.data import TrainingSentences
 
-NAMES = [*extractor_names(), "zcc-binary", "zcc-mcml"]
 OVERFIT = {
     "ptrnet": {"width": 32},
     "tplinker": {"recover_steps": 20, "occurrence": "given", "learning_rate": 1e-2},
@@ -33,17 +25,12 @@ def mpnet(tmp_path_factory):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mpnet, monkeypatch, name):
-    kind, implied = resolve(name)
-    model = build(kind, mpnet, **implied).double()
-    data = TrainingSentences(toy_sentences(), model)
-    assert data.counts["lost_triples"] == 0
-    examples = [data[0, number] for number in range(len(data))]
-    assert {examples[0].alignment.input_ids[0], examples[0].alignment.input_ids[-1]} == {0, 2}
-    collator = (kind, model.config, model.aligner.pad_id, 0)
-    model.eval()
-    expected = model(**Collator(*collator)(examples)).loss
+    model = built(name, mpnet).double().eval()
+    assert TrainingSentences(toy_sentences(), model).counts["lost_triples"] == 0
+    expected = model(**(tight := training_batch(model, toy_sentences()))).loss
+    assert tight["input_ids"][0, 0] == 0 and 2 in tight["input_ids"][0]
     monkeypatch.setenv(formulation.VARIABLE, "device")
-    static = Collator(*collator, static=len(examples) + 2)(examples)
+    static = training_batch(model, toy_sentences(), static=len(toy_sentences()) + 2)
     assert static["input_ids"][-1].tolist() == [1] * static["input_ids"].shape[1]
     schedule = {key: torch.tensor(value, dtype=torch.float64) for key, value in model.schedule(0).items()}
     torch.testing.assert_close(model(**static, **schedule).loss, expected, rtol=1e-9, atol=0)

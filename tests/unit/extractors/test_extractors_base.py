@@ -9,18 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from support.extractors import TOY_RELATIONS, build, toy_sentences, training_batch
+from support.extractors import TOY_RELATIONS, build, toy_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel
-from tripleaudit.extractors.registry import (
-    extractor_class,
-    extractor_names,
-    load_extractor,
-    resolve,
-    saved_extractor_name,
-)
+from tripleaudit.extractors.registry import extractor_class, load_extractor, resolve, saved_extractor_name
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.registries import use_plugins
 
@@ -114,33 +108,24 @@ def test_a_model_of_a_switch_that_there_is_no_more_is_refused(saved, name, value
         load_extractor(saved)
 
 
-def test_pickled_weights_are_never_loaded(tiny_encoder, tmp_path):
-    folder = tmp_path / "pickled"
-    shutil.copytree(tiny_encoder, folder)
-    (folder / "model.safetensors").unlink()
-    torch.save({"embeddings.word_embeddings.weight": torch.zeros(2, 2)}, folder / "pytorch_model.bin")
-    with pytest.raises(UserError, match="cannot be loaded"):
-        CasRel.from_encoder(folder, TOY_RELATIONS)
-
-
 def test_bad_encoders_relations_and_settings(tiny_encoder, tmp_path):
-    with pytest.raises(UserError, match="expected a local folder with config.json"):
-        CasRel.from_encoder(tmp_path, TOY_RELATIONS)
-    with pytest.raises(UserError, match="each relation once"):
-        CasRel.from_encoder(tiny_encoder, ["C", "C"])
-    with pytest.raises(UserError, match="at least one relation"):
-        CasRel.from_encoder(tiny_encoder, [])
-    with pytest.raises(UserError, match="encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2"):
-        CasRel.from_encoder(tiny_encoder, TOY_RELATIONS, 3)
-
-
-def test_an_encoder_without_a_tokenizer(tiny_encoder, tmp_path):
-    folder = tmp_path / "bare"
-    folder.mkdir()
+    """Weights that are pickled are never loaded, of an encoder either."""
+    (tmp_path / "bare").mkdir()
     for name in ("config.json", "model.safetensors"):
-        shutil.copy(tiny_encoder / name, folder)
-    with pytest.raises(UserError, match="has no tokenizer; expected one of the files tokenizer.json"):
-        CasRel.from_encoder(folder, TOY_RELATIONS)
+        shutil.copy(tiny_encoder / name, tmp_path / "bare")
+    shutil.copytree(tiny_encoder, tmp_path / "pickled")
+    (tmp_path / "pickled" / "model.safetensors").unlink()
+    torch.save({"embeddings.word_embeddings.weight": torch.zeros(2, 2)}, tmp_path / "pickled" / "pytorch_model.bin")
+    for message, *arguments in (
+        ("expected a local folder with config.json", tmp_path, TOY_RELATIONS),
+        ("has no tokenizer; expected one of the files tokenizer.json", tmp_path / "bare", TOY_RELATIONS),
+        ("cannot be loaded", tmp_path / "pickled", TOY_RELATIONS),
+        ("each relation once", tiny_encoder, ["C", "C"]),
+        ("at least one relation", tiny_encoder, []),
+        ("encoder_layers is 3, but the encoder .* has 2 layers; expected 1 to 2", tiny_encoder, TOY_RELATIONS, 3),
+    ):
+        with pytest.raises(UserError, match=message):
+            CasRel.from_encoder(*arguments)
 
 
 def test_fewer_encoder_layers_keep_the_first_weights(tiny_encoder):
@@ -174,15 +159,6 @@ def test_a_saved_model_keeps_no_path_of_the_machine(saved, tiny_encoder, tmp_pat
             text = file.read_text(encoding="utf-8")
             assert str(tiny_encoder) not in text
             assert str(tmp_path) not in text
-
-
-@pytest.mark.parametrize("name", extractor_names()[:9])
-def test_a_sentence_twice_has_the_loss_of_the_sentence_or_its_double(tiny_encoder, name):
-    """Losses are means over a batch, also where it has a single triple or none; GRTE's and PFN's are sums over it."""
-    model = build(extractor_class(name), tiny_encoder).double().eval()
-    for sentence in toy_sentences():
-        once, twice = (model(**training_batch(model, [sentence] * times)).loss.item() for times in (1, 2))
-        assert twice == pytest.approx(once * (2 if name in ("grte", "pfn") else 1), rel=1e-9)
 
 
 def test_decoded_rows_come_by_sentence_and_score_and_hold_words_alone():

@@ -7,18 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tripleaudit.extractors import formulation
-from tripleaudit.extractors.batches import (
-    Shape,
-    ahead,
-    flat_spans,
-    joined,
-    pad_batch,
-    sentences_of,
-    slices,
-    span_mean,
-    stack_triples,
-)
+from tripleaudit.extractors.batches import Shape, ahead, flat_spans, joined, pad_batch, slices, stack_triples
 
 
 def aligned(words: list[int]) -> SimpleNamespace:
@@ -78,17 +67,6 @@ def test_rows_and_spans_by_hand():
     assert stack_triples(rows).tolist() == [[0, 1, 2, 0, 3, 3], [2, 4, 4, 1, 5, 6], [2, 1, 1, 2, 2, 2]]
     assert stack_triples([]).shape == (0, 6)
     assert flat_spans(np.array([0, 2]), np.array([1, 3]), np.array([2, 4]), 5).tolist() == [[1, 2], [13, 14]]
-
-
-@pytest.mark.parametrize("device", [False, True])
-def test_means_and_rows_of_sentences_are_the_same_in_both_formulations(monkeypatch, device):
-    if device:
-        monkeypatch.setenv(formulation.VARIABLE, "device")
-    tokens = torch.arange(24.0, dtype=torch.float64).view(2, 4, 3)
-    spans = torch.tensor([[1, 2], [7, 7], [4, 6]])  # of the first sentence, and twice of the second
-    expected = torch.stack([(tokens[0, 1] + tokens[0, 2]) / 2, tokens[1, 3], (tokens[1, 0] + tokens[1, 2]) / 2])
-    torch.testing.assert_close(span_mean(tokens, spans), expected)
-    assert torch.equal(sentences_of(tokens, torch.tensor([1, 0, 1])), tokens[[1, 0, 1]])
 
 
 def test_parts_are_joined_and_sizes_cut_into_equal_parts():

@@ -4,11 +4,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.extractors import NARROW, build, toy_sentences
+from support.extractors import build, built, toy_sentences
 from tripleaudit.extractors import formulation, prediction, tables
 from tripleaudit.extractors.grte import GRTE, Attention
 from tripleaudit.extractors.onerel import OneRel
-from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve
+from tripleaudit.extractors.registry import extractor_class, extractor_names
 from tripleaudit.extractors.tplinker import TPLinker
 
 SETTINGS = [
@@ -47,11 +47,10 @@ def test_predictions_equal_those_of_the_cpu(tiny_encoder, monkeypatch, kind, set
 @pytest.mark.parametrize("name", extractor_names())
 def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
     """Tokenised and finished while the device computes, in batches by tokens; equal texts once; one text is cut."""
-    kind = extractor_class(name)
     texts = [each.text for each in toy_sentences()] * 2 + ["it rains", "", "today " * 200]
     for prior in (0.4, 0.5, 0.6, 0.8):  # until the untrained model finds something
-        settings = {"prior": prior} if kind.settings.sparse_outputs else NARROW.get(name, {})
-        model = build(kind, tiny_encoder, **settings).double().eval()
+        settings = {"prior": prior} if extractor_class(name).settings.sparse_outputs else {}
+        model = built(name, tiny_encoder, **settings).double().eval()
         expected = model.extract(texts, 3)
         if any(each.triples for each in expected):
             break
@@ -63,7 +62,7 @@ def test_large_batches_predict_the_same(tiny_encoder, monkeypatch, name):
     same(model.extract(texts), expected)
     known = dict(zip(texts, model.aligner.align(texts), strict=True))
     same(model.extract(texts, alignments=known), expected)
-    monkeypatch.setattr(kind, "predict_rows", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(type(model), "predict_rows", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         model.extract(texts)
 
@@ -90,8 +89,7 @@ def test_batches_of_a_prediction_hold_as_many_sentences_of_like_length_as_fit(ti
 
 @pytest.mark.parametrize("name", ["casrel", "zcc-binary"])
 def test_a_batch_beyond_memory_is_halved_on_a_gpu_alone(tiny_encoder, monkeypatch, name):
-    kind, implied = resolve(name)
-    model = build(kind, tiny_encoder, **implied).double().eval()
+    model = built(name, tiny_encoder).double().eval()
     texts = [each.text for each in toy_sentences()]
     predict = model.decide if model.kind == "classifier" else model.extract
     expected, encode, sizes = predict(texts), model.encoded, []

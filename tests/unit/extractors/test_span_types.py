@@ -66,16 +66,6 @@ def test_types_are_learnt_and_change_no_weight(tiny_encoder, sentences):
     assert typed(model, bare) == bare  # spans and relations are what they were
 
 
-def test_types_are_saved_with_the_model(tiny_encoder, sentences, tmp_path):
-    model = model_of(tiny_encoder)
-    learn_types(model, sentences, batch_size=4, seed=1)
-    model.save_pretrained(tmp_path)
-    again = Extractor.from_pretrained(tmp_path)
-    assert again.config.entity_types == ["long", "short"]
-    assert torch.equal(again.types.weight, model.types.weight)
-    assert types_of(typed(again, sentences)) == types_of(sentences)
-
-
 def test_a_corpus_without_types_leaves_the_model_as_it_is(tiny_encoder):
     model = model_of(tiny_encoder)
     assert learn_types(model, toy_sentences(), batch_size=4, seed=1) == {}
@@ -160,17 +150,11 @@ def test_one_of_two_types_of_a_span_is_the_first_and_a_share_has_four_digits(tin
 
 def test_types_reach_predictions_and_strict_scores(tiny_encoder, sentences, tmp_path, monkeypatch):
     save_sentences(tmp_path / "gold.jsonl", sentences)
+    values = {"epochs": 150, "batch_size": 16, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3}
     train_to(
-        tmp_path / "model",
-        name="casrel",
-        train=sentences,
-        valid=[],
-        encoder=tiny_encoder,
-        values={"epochs": 150, "batch_size": 16, "encoder_learning_rate": 3e-3, "head_learning_rate": 3e-3},
-        seed=0,
-        score=lambda gold, predicted: {"f1": 0.0},
-        inputs={"train": tmp_path / "gold.jsonl"},
-    )
+        tmp_path / "model", name="casrel", train=sentences, valid=[], encoder=tiny_encoder, values=values, seed=0,
+        score=lambda gold, predicted: {"f1": 0.0}, inputs={"train": tmp_path / "gold.jsonl"},
+    )  # fmt: skip
     facts = json.loads((tmp_path / "model" / "provenance.json").read_text())["training"]["entity_types"]
     assert facts["types"] == 2 and facts["accuracy"] == 1.0
     model, out = load_extractor(tmp_path / "model"), tmp_path / "predicted.jsonl"
@@ -181,11 +165,7 @@ def test_types_reach_predictions_and_strict_scores(tiny_encoder, sentences, tmp_
     assert sidecar["settings"] == {"batch_size": 32}
     types = {span.text: span.type for s in load_sentences(out) for t in s.triples for span in (t.subject, t.object)}
     assert types and all(kind == ("long" if len(text) > 5 else "short") for text, kind in types.items())
-    files = RunFiles(
-        gold=tmp_path / "gold.jsonl",
-        predictions=out,
-        out_scores=tmp_path / "scores.csv",
-        out_counts=tmp_path / "counts.csv",
-    )
+    made = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
+    files = RunFiles(gold=tmp_path / "gold.jsonl", predictions=out, **made)
     rows = {(row.matching, row.metric): row.value for row in score_run(files, {"study": "s", "corpus": "toy"})}
     assert rows["strict", "f1"] == rows["exact-span", "f1"] > 0

@@ -146,15 +146,3 @@ def test_sentences_of_fifty_batches_are_sorted_from_long_to_short():
     for at in range(0, 1000, 200):
         group = sorted(plain[at : at + 200], key=lambda index: -lengths[index])
         assert all(group[place : place + 4] in grouped for place in range(0, 200, 4))
-
-
-def test_a_static_batch_says_which_rows_are_triples(tiny_encoder):
-    model = build(CasRel, tiny_encoder)
-    dataset = TrainingSentences(toy_sentences(), model)
-    examples = [dataset[0, number] for number in range(3)]
-    count = sum(len(example.rows) for example in examples)
-    batch = Collator(CasRel, model.config, 0, seed=0, static=4)(examples)
-    assert batch["valid"].tolist() == [place < count for place in range(len(batch["triples"]))]
-    assert len(batch["triples"]) > count
-    tight = Collator(CasRel, model.config, 0, seed=0)(examples)
-    assert "valid" not in tight and len(tight["triples"]) == count

@@ -70,12 +70,6 @@ def test_tdeer_draws_its_negatives_once_for_all_entries_of_a_sentence(tiny_encod
     assert Counter(part[:-1] for part in parts) == Counter({row[:-1]: row[-1] for row in whole})
 
 
-def test_a_sentence_with_zero_triples_is_one_instance():
-    for kind in (TDEER, PRGC):
-        config = kind.config_class(relations=["C"])
-        assert kind.instance_count(config, np.zeros((0, 5), dtype=np.int64)) == 1
-
-
 def test_an_extractor_without_instances_refuses_to_count_them():
     with pytest.raises(UserError, match="training/unit: casrel makes one instance of a sentence"):
         split_settings({"unit": "instances"}, CasRel, {})

@@ -81,11 +81,15 @@ def test_the_global_norm_is_clipped_and_returned(bound):
     assert parameters[2].grad is None
 
 
+def with_gradient(*values: float) -> torch.nn.Parameter:
+    parameter = torch.nn.Parameter(torch.zeros(len(values)))
+    parameter.grad = torch.tensor(values)
+    return parameter
+
+
 @pytest.mark.parametrize("bound", [0.5, 5.0])
 def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(bound):
-    parameter = torch.nn.Parameter(torch.zeros(2))
-    parameter.grad = torch.tensor([1.2, -1.6])
-    optimizer = SimpleNamespace()
+    parameter, optimizer = with_gradient(1.2, -1.6), SimpleNamespace()
     norm = clip_gradients([parameter], TrainingSettings(clip="global", clip_norm=bound), optimizer)
     assert norm.item() == pytest.approx(2.0)
     assert optimizer.grad_scale.item() == pytest.approx(max(1.0, 2.0 / bound), rel=1e-5)
@@ -95,17 +99,10 @@ def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(bound):
 @pytest.mark.parametrize("formulation", ["", "device"])
 def test_each_tensor_is_clipped_on_its_own_in_both_formulations(monkeypatch, formulation):
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    small, large, none = (torch.nn.Parameter(torch.zeros(4)) for _ in range(3))
-    small.grad, large.grad = torch.full((4,), 0.1), torch.full((4,), 10.0)
+    small, large, none = with_gradient(*[0.1] * 4), with_gradient(*[10.0] * 4), torch.nn.Parameter(torch.zeros(4))
     clip_gradients([small, large, none], TrainingSettings(clip="parameter", clip_norm=2.0))
     assert small.grad.tolist() == pytest.approx([0.1] * 4)
     assert large.grad.tolist() == pytest.approx([1.0] * 4, rel=1e-5)
-
-
-def with_gradient(*values: float) -> torch.nn.Parameter:
-    parameter = torch.nn.Parameter(torch.zeros(len(values)))
-    parameter.grad = torch.tensor(values)
-    return parameter
 
 
 def test_tiny_gradients_are_clipped_as_pytorch_clips_them():
@@ -132,8 +129,7 @@ def test_gradients_of_the_bound_itself_are_left_as_they_are():
 
 
 def test_no_clipping_leaves_gradients_alone():
-    parameter = torch.nn.Parameter(torch.zeros(3))
-    parameter.grad = torch.full((3,), 100.0)
+    parameter = with_gradient(*[100.0] * 3)
     assert clip_gradients([parameter], TrainingSettings()) is None
     assert parameter.grad.tolist() == [100.0] * 3
 

@@ -8,16 +8,12 @@ import torch
 
 from benchmarks.bench_operators import device_formulation
 from support.captured import Replayed, ReplayedStep, pretend
-from support.extractors import NARROW, build, toy_sentences
+from support.extractors import NAMES, build, built, toy_sentences, training_batch
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.registry import extractor_names, resolve
 from tripleaudit.training import step as steps
-from tripleaudit.training.data import Collator, TrainingSentences
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.step import CapturedStep, Step, make_step, pack, scalars
-
-STATIC = [name for name in (*extractor_names(), "zcc-binary", "zcc-mcml") if resolve(name)[0].static]
 
 
 def test_a_packed_batch_is_the_batch():
@@ -42,16 +38,13 @@ def test_a_static_batch_brings_its_learning_rates(tiny_encoder):
     weights = []
     for static in (False, True):
         model = build(CasRel, tiny_encoder).train()
-        data = TrainingSentences(toy_sentences(), model)
-        examples = [data[0, number] for number in range(len(data))]
         optimizer = make_optimizer(model, settings)
         rates = Rates(optimizer, settings, 10, 5)
         with device_formulation() if static else torch.enable_grad():
             update = Step(model, optimizer, settings, bf16=False)
             assert update.static == static
-            collator = Collator(CasRel, model.config, 0, seed=0, static=10 if static else 0)
             for number in range(3):
-                batch = collator(examples)
+                batch = training_batch(model, toy_sentences(), static=10 if static else 0)
                 if static:
                     batch = pack(batch | scalars(model, rates.at(number), number), pinned=False)
                 for group, rate in zip(optimizer.param_groups, rates.at(number), strict=True):
@@ -62,13 +55,6 @@ def test_a_static_batch_brings_its_learning_rates(tiny_encoder):
     assert weights[0][0] == pytest.approx(weights[1][0], rel=1e-5)
     assert weights[0][1] == pytest.approx(weights[1][1], rel=1e-3)
     torch.testing.assert_close(weights[0][2], weights[1][2], rtol=0, atol=2e-3)
-
-
-def batch_of(model, count: int = 4) -> dict[str, torch.Tensor]:
-    """The first toy sentences as a tight batch."""
-    data = TrainingSentences(toy_sentences(), model)
-    collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0)
-    return collator([data[0, number] for number in range(count)])
 
 
 @pytest.fixture
@@ -104,21 +90,18 @@ class RefusedStep(ReplayedStep):
 
 def packed_batches(model, optimizer, settings):
     """Batches of two layouts, each several times, with their learning rates and scheduled numbers."""
-    data = TrainingSentences(toy_sentences() * 2, model)
-    collator = Collator(type(model), model.config, model.aligner.pad_id, seed=0, static=4)
     rates = Rates(optimizer, settings, 10, 5)
     for number in range(6 * settings.accumulation):
         model.step = number // settings.accumulation
-        length = 4 if number % 2 else 3
-        batch = collator([data[number % 6, place] for place in range(number % 6, number % 6 + length)])
+        chosen = (toy_sentences() * 2)[number % 6 :][: 4 if number % 2 else 3]
+        batch = training_batch(model, chosen, epoch=number % 6, static=4)
         batch |= {"unused": torch.zeros(number % 2 + 1)}  # makes the layouts differ for certain
         yield pack(batch | scalars(model, rates.at(model.step), model.step), pinned=False)
 
 
 def trained(name, encoder, kind, accumulation=1, **options):
     """The weights after some steps in the device's formulation."""
-    extractor, implied = resolve(name)
-    model = build(extractor, encoder, **implied, **NARROW.get(name, {})).train()
+    model = built(name, encoder).train()
     settings = TrainingSettings(
         encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global", accumulation=accumulation
     )
@@ -131,7 +114,7 @@ def trained(name, encoder, kind, accumulation=1, **options):
     return update, [value.detach() for value in model.parameters()]
 
 
-@pytest.mark.parametrize("name", STATIC)
+@pytest.mark.parametrize("name", NAMES)
 def test_replayed_and_eager_steps_give_equal_weights(tiny_encoder, monkeypatch, gpu, name):
     """Bit by bit: the buffers of a layout carry everything that differs from step to step."""
     monkeypatch.setattr(torch.cuda, "CUDAGraph", Replayed)
@@ -190,19 +173,15 @@ def test_a_step_that_cannot_be_captured_goes_on_operator_by_operator(
     assert all(torch.equal(own, other) for own, other in zip(fallen, eager, strict=True))
 
 
-@pytest.mark.parametrize("name", STATIC)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_batch_has_a_gradient_of_the_same_parameters(tiny_encoder, name):
     """Else the optimiser would make its moments inside a graph, which would clear them at each replay."""
-    kind, implied = resolve(name)
-    model = build(kind, tiny_encoder, **implied, **NARROW.get(name, {})).train()
-    data = TrainingSentences(toy_sentences(), model)
-    examples = [data[0, number] for number in range(len(data))]
-    without = [each for each in examples if not len(each.rows)]
-    assert without
+    model = built(name, tiny_encoder).train()
+    without = [each for each in toy_sentences() if not each.triples]
     reached = []
     with device_formulation():
-        for chosen in (examples, without):
-            batch = Collator(kind, model.config, model.aligner.pad_id, 0, static=len(examples))(chosen)
+        for chosen in (toy_sentences(), without):
+            batch = training_batch(model, chosen, static=len(toy_sentences()))
             schedule = {key: torch.tensor(value) for key, value in model.schedule(0).items()}
             model.zero_grad(set_to_none=True)
             model(**batch, **schedule).loss.backward()
@@ -216,7 +195,7 @@ def test_equal_batches_of_one_step_make_the_step_of_one_batch(tiny_encoder):
     results = []
     for share in (1, 2, 3):
         model = build(CasRel, tiny_encoder).eval()
-        batch = batch_of(model)
+        batch = training_batch(model, toy_sentences()[:4])
         update = Step(model, torch.optim.SGD(model.parameters(), lr=1e-3), TrainingSettings(), bf16=False)
         before = torch.cat([value.detach().flatten() for value in model.parameters()])
         for number in range(share):
@@ -235,7 +214,7 @@ def test_the_gradients_of_all_parameters_are_clipped_together(tiny_encoder, monk
     settings = TrainingSettings(clip="global", clip_norm=1e-3)
     update = Step(model, make_optimizer(model, settings), settings, bf16=False)
     monkeypatch.setattr(update, "_clear", lambda: None)
-    update(batch_of(model))
+    update(training_batch(model, toy_sentences()[:4]))
     assert update.norm > 0.1
     total = torch.nn.utils.get_total_norm([parameter.grad for parameter in model.parameters()])
     assert total.item() == pytest.approx(settings.clip_norm, rel=1e-4)
@@ -269,7 +248,7 @@ def test_a_step_computes_in_the_precision_that_it_is_given(tiny_encoder, bf16):
 
     model.forward = watched
     update = Step(model, make_optimizer(model, TrainingSettings()), TrainingSettings(), bf16)
-    update(batch_of(model, 2))
+    update(training_batch(model, toy_sentences()[:2]))
     assert seen == [bf16]
     assert all(each.dtype == torch.float32 for each in model.parameters())
 

@@ -27,7 +27,6 @@ from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.machine.locks import folder_lock
-from tripleaudit.protocols.noising import EntityNoising
 from tripleaudit.registries import use_plugins
 from tripleaudit.training import checkpoints, trainer
 from tripleaudit.training import run as training_run
@@ -38,15 +37,9 @@ from tripleaudit.training.step import Step
 from tripleaudit.training.trainer import ExtractorTrainer, Progress, train_extractor
 
 SETTINGS = {
-    "epochs": 4,
-    "batch_size": 4,
-    "encoder_learning_rate": 1e-3,
-    "head_learning_rate": 3e-3,
-    "schedule": "linear",
-    "noising": {"probability": 0.5},
-    "save_every": 3,
-    "patience": 0,
-}
+    "epochs": 4, "batch_size": 4, "encoder_learning_rate": 1e-3, "head_learning_rate": 3e-3, "schedule": "linear",
+    "noising": {"probability": 0.5}, "save_every": 3, "patience": 0,
+}  # fmt: skip
 
 
 def sentences(copies: int = 4):
@@ -67,20 +60,10 @@ def home(tmp_path_factory) -> Path:
 
 
 def run(home: Path, out: Path, seed: int = 5, scorer=score, on=None, name: str = "casrel", **changes):
-    values = {**SETTINGS, **changes}
     options = {} if on is None else {"on": on}
-    return train_to(
-        out,
-        name=name,
-        train=sentences(),
-        valid=sentences()[:7],
-        encoder=home / "encoder",
-        values=values,
-        seed=seed,
-        score=scorer,
-        inputs={"train": home / "train.jsonl"},
-        **options,
-    )
+    options |= {"values": {**SETTINGS, **changes}, "inputs": {"train": home / "train.jsonl"}, "seed": seed}
+    corpora = {"train": sentences(), "valid": sentences()[:7]}
+    return train_to(out, name=name, encoder=home / "encoder", score=scorer, **corpora, **options)
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -349,20 +332,6 @@ def test_patience_is_of_evaluations_in_a_row_once_there_is_any_skill():
         progress.observe(f1_, step, 1.0, settings)
         stale.append((progress.stale, progress.stopped))
     assert stale == [(0, False)] * 4 + [(1, False), (0, False), (1, False), (2, True), (0, False)]
-
-
-def test_every_epoch_is_noised_again(home, monkeypatch, tmp_path):
-    epochs, original = Counter(), EntityNoising.__call__
-
-    def watched(self, each, epoch):
-        noised = original(self, each, epoch)
-        epochs[epoch] += noised is not None
-        return noised
-
-    monkeypatch.setattr(EntityNoising, "__call__", watched)
-    run(home, tmp_path / "model", epochs=3)
-    assert set(epochs) == {0, 1, 2}
-    assert all(5 <= count <= 20 for count in epochs.values())  # 20 sentences with triples, half of them noised
 
 
 def test_bad_runs_fail_before_training(home, tmp_path):
