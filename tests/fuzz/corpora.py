@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import random
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,44 +46,39 @@ def row(**changes: Any) -> dict[str, Any]:
     return {"text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"]], **changes}
 
 
-def triple(value: Any) -> dict[str, Any]:
-    return row(triples=[value])
-
-
 def as_object(**changes: Any) -> dict[str, Any]:
-    return triple({"subject": "Ann", "relation": "saw", "object": "Bob", **changes})
+    return row(triples=[{"subject": "Ann", "relation": "saw", "object": "Bob", **changes}])
 
 
-def span(start: Any, end: Any, text: Any = "Ann") -> dict[str, Any]:
+def span(start: Any, end: Any) -> dict[str, Any]:
     other = {"start": 8, "end": 11, "text": "Bob"}
-    return triple({"subject": {"start": start, "end": end, "text": text}, "relation": "saw", "object": other})
+    return as_object(subject={"start": start, "end": end, "text": "Ann"}, object=other)
 
 
 def deep(depth: int, opening: str = "[", closing: str = "]") -> str:
     return '{"text": "a", "triples": ' + opening * depth + closing * depth + "}\n"
 
 
-def duplicated(key: str) -> str:
-    return f'{{"text": "Ann saw Bob", "triples": [], "{key}": "other"}}\n'
+ODD: dict[str, tuple[Any, ...]] = {  # what each part of a row cannot be
+    "text": (None, 5, ["Ann", "saw", "Bob"]),
+    "triples": (3, "Ann saw Bob", True),
+    "triple": (1, None, "Ann saw Bob", ["Ann", "saw"], ["Ann", "saw", "Bob", "Cy"], [1, 2, 3], [], {}),
+    "subject": (None, ["Ann"], True, 7),
+    "relation": (7, {"id": 1}, ["saw"], "  "),
+}
+SPANS = ((-3, 3), (3, 0), (0, 30), (0.5, 3), ("a", 3), (0, 10**30), (0, float("nan")), (0, float("inf")), (4, 7))
 
 
-def left_out(content: str, **changes: Any) -> str:
-    """The rows of a file with one more of them in front, which says nothing of its text."""
-    rows = json.loads(content) if content.startswith("[") else list(map(json.loads, content.splitlines()))
-    return json.dumps([{**rows[-1], **changes}, *rows])
+def odd(place: str, value: Any) -> dict[str, Any]:
+    if place == "triple":
+        return row(triples=[value])
+    return row(**{place: value}) if place in row() else as_object(**{place: value})
 
 
-TURTLE = "<http://x/Ann> <http://x/saw> <http://x/Bob> ."
-ZSTD = bytes.fromhex("28b52ffd") + b"broken"
-
+# further faults of a row or of a format have their messages in tests/unit/corpora
 REFUSED: dict[str, Make] = {
-    "empty file": data(b""),
-    "Turtle without its text": text(TURTLE),
-    "Turtle that breaks off": text(TURTLE[:-5]),
-    "blank file": text(" \n\t\n"),
     "only a byte-order mark": data(codecs.BOM_UTF8),
-    "empty list": text("[]"),
-    "Latin-1": text(TEXT, "utf-8") if TEXT.isascii() else data(TEXT.encode("latin-1", "replace")),
+    "Latin-1": data(TEXT.encode("latin-1", "replace")),
     "bytes that are no UTF-8": data(TEXT.encode()[:200] + b"\xff\xfe\xfd" + TEXT.encode()[200:]),
     "UTF-16 cut in the middle of a character": data(TEXT.encode("utf-16")[:-3]),
     "UTF-32": text(TEXT, "utf-32"),
@@ -93,109 +87,51 @@ REFUSED: dict[str, Make] = {
     "a picture": data(b"\x89PNG\r\n\x1a\n" + random.Random(1).randbytes(300)),
     "gzip cut off": data(gzip.compress(TEXT.encode())[:-30]),
     "gzip with a wrong byte": data(gzip.compress(TEXT.encode())[:40] + b"\0\0\0\0" + gzip.compress(TEXT.encode())[44:]),
-    "no zstd behind its mark": data(ZSTD),
+    "no zstd behind its mark": data(bytes.fromhex("28b52ffd") + b"broken"),
     "no Parquet behind its mark": data(b"PAR1" + bytes(100) + b"PAR1"),
     "a web page": text("<!DOCTYPE html><html><body>404</body></html>"),
-    "prose": text("Nothing here is a corpus.\nNot at all.\n"),
     "a number": text("7"),
     "a JSON string": text('"text"'),
     "null": text("null"),
-    "a list of numbers": text("[1, 2, 3]"),
     "a list of lists": text('[["Ann", "saw", "Bob"]]'),
-    "an object that is no corpus": lines({"version": 1, "data": {}}),
-    "lines of other kinds": lines(row(), [1], row()),
     "single quotes": text("{'text': 'a', 'triples': []}\n"),
-    "no comma": text('{"text": "a" "triples": []}\n'),
-    "a comma too many": text('[{"text": "a", "triples": []},]'),
     "a comment": text('// corpus\n{"text": "a", "triples": []}\n'),
     "brackets without end": text("[" * 200_000),
     "deep nesting": text(deep(100_000)),
     "deep objects": text(deep(50_000, '{"a":', "}").replace(":}", ":1}", 1)),
     "a number of 5,000 digits as position": text(json.dumps(span(0, 3)).replace(": 0", ": " + "9" * 5000)),
-    "no text": lines({"triples": [["Ann", "saw", "Bob"]], "id": "1"}),
-    "text is null": lines(row(text=None)),
-    "text is a number": lines(row(text=5)),
-    "text is a list": lines(row(text=["Ann", "saw", "Bob"])),
-    "triples is a number": lines(row(triples=3)),
-    "triples is text": lines(row(triples="Ann saw Bob")),
-    "triples is true": lines(row(triples=True)),
-    "a triple is a number": lines(triple(1)),
-    "a triple is null": lines(triple(None)),
-    "a triple is text": lines(triple("Ann saw Bob")),
-    "a triple of two": lines(triple(["Ann", "saw"])),
-    "a triple of four": lines(triple(["Ann", "saw", "Bob", "Cy"])),
-    "a triple of numbers": lines(triple([1, 2, 3])),
-    "an empty triple": lines(triple([])),
-    "an empty object": lines(triple({})),
-    "a subject is null": lines(as_object(subject=None)),
-    "a subject is a list": lines(as_object(subject=["Ann"])),
-    "a subject is true": lines(as_object(subject=True)),
-    "a subject is a number": lines(as_object(subject=7)),
-    "a relation is a number": lines(as_object(relation=7)),
-    "a relation is an object": lines(as_object(relation={"id": 1})),
-    "a relation is a list": lines(as_object(relation=["saw"])),
-    "a relation is blank": lines(triple(["Ann", "  ", "Bob"])),
-    "a relation is missing": lines(triple({"subject": "Ann", "object": "Bob"})),
-    "a negative position": lines(span(-3, 3)),
-    "positions the wrong way round": lines(span(3, 0)),
-    "a position behind the end": lines(span(0, 30)),
-    "a position that is half": lines(span(0.5, 3)),
-    "a position that is text": lines(span("a", 3)),
-    "a huge position": lines(span(0, 10**30)),
-    "a position that is not a number": text(json.dumps(span(0, 3)).replace('"end": 3', '"end": NaN', 1)),
-    "a position without end": text(json.dumps(span(0, 3)).replace('"end": 3', '"end": Infinity', 1)),
-    "a span of other words": lines(span(4, 7)),
-    "a key twice (text)": text(duplicated("text")),
-    "a key twice (triples)": text(duplicated("triples")),
-    "a key twice in a list": text("[" + duplicated("text").strip() + "]"),
-    "a surrogate in the text": text('{"text": "Ann \\ud800 saw Bob", "triples": [["Ann", "saw", "Bob"]]}\n'),
-    "a surrogate in an entity": text('{"text": "Ann saw Bob", "triples": [["Ann\\udfff", "saw", "Bob"]]}\n'),
-    "a surrogate in a relation": text('{"text": "Ann saw Bob", "triples": [["Ann", "s\\ud800", "Bob"]]}\n'),
-    "a surrogate in an id": text('{"id": "\\ud800", "text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"]]}\n'),
+    "a key twice in a list": text('[{"text": "Ann saw Bob", "triples": [], "text": "other"}]'),
+    "a surrogate in the text": lines(row(text="Ann \ud800 saw Bob")),
+    "a surrogate in an entity": lines(as_object(subject="Ann\udfff")),
+    "a surrogate in a relation": lines(as_object(relation="s\ud800")),
+    "a surrogate in an id": lines(row(id="\ud800")),
     "an entity that no one lists": lines({"text": "Ann saw Bob", "entities": [], "relations": [{"head": 0, "tail": 1,
                                           "type": "saw"}]}),
     "CSV with a head and nothing else": text("text,subject,relation,object\n"),
-    "CSV with its head again": text("text,subject,relation,object\nAnn saw Bob,Ann,saw,Bob\n" * 2),
-    "CSV with a quote without end": text('text,subject,relation,object\n"Ann saw Bob,Ann,saw,Bob\n'),
-    "CSV with a field too many": text("text,subject,relation,object\nAnn saw Bob,Ann,saw,Bob,Cy\n"),
     "CSV with a field too few": text("text,subject,relation,object\nAnn saw Bob,Ann\n"),
     "CSV with a column twice": text("text,subject,subject,object\nAnn saw Bob,Ann,saw,Bob\n"),
     "CSV without a head": text("Ann saw Bob,Ann,saw,Bob\n"),
     "CSV without a relation": text("text,subject,object\nAnn saw Bob,Ann,Bob\n"),
-    "CSV with an empty subject": text("text,subject,relation,object\nAnn saw Bob,,saw,Bob\n"),
     "brat without its text": text("T1\tX 0 3\tAnn\n"),
-    "DocRED with an entity too far": text(written.docred(ROWS).replace('"t": 1', '"t": 99', 1)),
-    "DocRED with a sentence too far": text(written.docred(ROWS).replace('"sent_id": 0', '"sent_id": 5', 1)),
-    "DocRED with a short position": text(written.docred(ROWS).replace('"pos": [2, 4]', '"pos": [2]', 1)),
-    "DyGIE++ with a place too far": text(re.sub(r"(\d+)(, .works_for.)", r"9999\2", written.dygie(ROWS), count=1)),
-    "TACRED without an edge": text(written.tacred(ROWS).replace('"subj_end"', '"subj_ende"')),
     "Prodigy without a label": text(written.prodigy(ROWS).replace('"label": "works_for"', '"labels": 1', 1)),
-    "doccano with an unknown entity": text(written.doccano(ROWS).replace('"from_id": 100', '"from_id": 999', 1)),
-    "Label Studio with an unknown region": text(written.studio(ROWS).replace('"from_id": "r2"', '"from_id": "zz"', 1)),
-    "FewRel without an object": text(written.fewrel(ROWS).replace('"t":', '"u":', 1)),
-    "IOB with a head too far": text(written.iob(ROWS).replace("['works_for']\t[", "['works_for']\t[99", 1)),
-    "REBEL without an object": text(written.rebel(ROWS).replace("<subj>", "", 1)),
     "cut off": data(TEXT.encode()[: len(TEXT) // 2]),
     "JSON cut off": text(written.docred(ROWS)[:-40]),
-    "a DocBin that is none": data(b"\x78\x9c" + bytes(50)),
+    **{f"a {place} that is {value!r}": lines(odd(place, value)) for place, values in ODD.items() for value in values},
+    **{f"a span from {start} to {end}": lines(span(start, end)) for start, end in SPANS},
 }  # fmt: skip
+# further corpora that are read, with what is left out of them, are counted in tests/unit/corpora
 READ: dict[str, tuple[Make, list[int]]] = {
     "as it is": (text(TEXT), COUNTS),
-    "a byte-order mark": (text(TEXT, "utf-8-sig"), COUNTS),
-    "UTF-16": (text(TEXT, "utf-16"), COUNTS),
     "UTF-16, big end first, no mark": (text(TEXT, "utf-16-be"), COUNTS),
-    "Windows line ends": (text(TEXT.replace("\n", "\r\n")), COUNTS),
     "no line end at the end": (text(TEXT.rstrip("\n")), COUNTS),
     "blank lines": (text(TEXT.replace("\n", "\n\n \n")), COUNTS),
-    "gzip": (data(gzip.compress(TEXT.encode())), COUNTS),
     "gzip in two parts": (data(gzip.compress(TEXT[:500].encode()) + gzip.compress(TEXT[500:].encode())), COUNTS),
     "JSON that is not indented": (text(json.dumps(LISTS)), COUNTS),
     "JSON that is indented": (text(json.dumps(LISTS, indent=4)), COUNTS),
-    "entities that are not there": (lines(triple(["Cy", "saw", "Dan"])), [1, 1]),
+    "entities that are not there": (lines(row(triples=[["Cy", "saw", "Dan"]])), [1, 1]),
     "an empty text": (lines(row(text="", triples=[]), row()), [2, 1]),
     "triples twice": (lines(row(triples=[["Ann", "saw", "Bob"]] * 3)), [1, 1]),
     "an id of 5,000 digits": (text('{"id": "%s", "text": "a b", "triples": []}\n' % ("9" * 5000)), [1, 0]),
-    "the same ids": (lines(*[row(id="x", text=f"Ann saw Bob {n}") for n in range(5)]), [5, 5]),
     "the same texts": (lines(*[row(id=str(n)) for n in range(5)]), [5, 5]),
     "a text of a million characters": (lines(row(text="Ann saw Bob " + "x" * 10**6)), [1, 1]),
     "a thousand triples": (lines(row(triples=[["Ann", f"r{n}", "Bob"] for n in range(1000)])), [1, 1000]),
@@ -205,47 +141,13 @@ READ: dict[str, tuple[Make, list[int]]] = {
     "markup": (lines(row(text="<script>alert(1)</script> saw Bob", triples=[["<script>", "saw", "Bob"]])), [1, 1]),
     "further keys": (lines(row(more={"a": [1, {"b": None}]}, nan=1e308)), [1, 1]),
     "two objects in a line": (text('{"text": "a", "triples": []} {"text": "b", "triples": []}\n'), [2, 0]),
-    "tasks of Label Studio that nobody annotated": (text(left_out(written.studio(ROWS), annotations=[])), COUNTS),
-    "rows of Prodigy that were rejected": (text(left_out(written.prodigy(ROWS), answer="reject")), COUNTS),
-    "texts of Prodigy that two people accepted": (text(left_out(written.prodigy(ROWS), _session_id="ann")), COUNTS),
-    "texts of doccano that nobody opened": (
-        text(left_out(written.doccano(ROWS), text="Rain", entities=[], relations=[])),
-        [SENTENCES + 1, TRIPLES],
-    ),
-    "documents of DocRED without labels": (text(left_out(written.docred(ROWS), labels=None)), COUNTS),
-    "documents of DyGIE without relations": (text(left_out(written.dygie(ROWS), relations=None)), COUNTS),
-    "triples that are nan alone": (lines(row(triples=[["Ann", "saw", "Bob"], ["nan", "NaN", "NULL"]])), [1, 1]),
-    "relations that are called like none": (lines(triple(["Ann", "no relation", "Bob"])), [1, 1]),
-    "UTF-8 as if it were another encoding": (lines(row(text="ZoÃ« saw", triples=[["ZoÃ«", "saw", "saw"]])), [1, 1]),
-    "characters that were lost": (lines(row(text="Zo\ufffd saw", triples=[["Zo\ufffd", "saw", "saw"]])), [1, 1]),
-    "offsets that count from 1": (lines(as_object(subject=[1, 4], object=[9, 11])), [1, 1]),
-    "parts in another order": (lines(*[triple(["Ann", "Bob", f"saw {n}"]) for n in range(20)]), [20, 20]),
-    "rows of two splits": (lines(row(split="train"), row(split="test", triples=[])), [2, 1]),
-    "a negated triple": (lines(as_object(negated=True)), [1, 1]),
-    "a row that failed": (lines(row(), row(text="Rain", triples=[], error="timeout")), [2, 1]),
-    "predictions next to the gold": (lines(row(predicted=[["Ann", "met", "Bob"]])), [1, 1]),
-    "a field of Turtle": (lines({"text": "Ann saw Bob", "turtle": TURTLE}), [1, 1]),
-    "an answer that is no Turtle": (lines(*({"text": each, "turtle": each} for each in (TURTLE, "Sorry"))), [2, 1]),
-    "a context at an address": (
-        lines({"text": "Ann saw Bob", "jsonld": {"@context": "https://x.invalid", "@id": "Ann", "saw": "Bob"}}),
-        [1, 1],
-    ),
-    "a text without a character": (lines(row(), row(text="", triples=[])), [2, 1]),
     "CSV with line ends inside": (text('text,subject,relation,object\n"Ann\nsaw Bob",Ann,saw,Bob\n'), [1, 1]),
     "CSV with semicolons": (text(written.table(ROWS, ";")), COUNTS),
 }
 EITHER: dict[str, tuple[Make, list[int]]] = {
     "TSV with quotes": (text('text\tsubject\trelation\tobject\n"Ann" saw Bob\tAnn\tsaw\tBob\n'), [1, 1]),
-    "TACRED with an edge of text": (text(written.tacred(ROWS).replace('"subj_start": 2', '"subj_start": "2"')), COUNTS),
-    "IOB with a word as place": (text(written.iob(ROWS).replace("\n0\t", "\nx\t", 1)), COUNTS),
-    "an id that is a list": (lines(row(id=[1])), [1, 1]),
-    "triples is null": (lines(row(triples=None)), [1, 0]),
-    "an id of true": (lines(row(id=True)), [1, 1]),
-    "an empty id": (lines(row(id="")), [1, 1]),
     "an id that is a number of 5,000 digits": (
         text('{"id": %s, "text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"]]}\n' % ("9" * 5000)), [1, 1]),
-    "an empty entity": (lines(triple(["", "saw", "Bob"])), [1, 1]),
-    "a blank entity": (lines(triple([" ", "saw", "Bob"])), [1, 1]),
     "a name that says gzip": (text(TEXT), COUNTS),
     "a brace at the end": (text(TEXT + "}"), None),
     "a comma at the end of lines": (text(TEXT.replace("\n", ",\n")), None),
@@ -268,14 +170,16 @@ def cases(random_: random.Random) -> Iterator[Case]:
 
 
 def _spoilt(random_: random.Random) -> Iterator[Case]:
-    """Yield the dumps of builders with something in them taken out, or in another form."""
-    for file in sorted(BUILDERS.glob("*.json*")):
-        content = file.read_text()
-        dump = [json.loads(line) for line in content.splitlines()] if file.suffix == ".jsonl" else json.loads(content)
-        for number in range(SPOILT):
-            made = text(json.dumps(_with_fault(dump, random_)))
-            argv, _ = random_.choice(READERS)
-            yield _case(f"{file.name}, fault {number}", argv, made, "either")
+    """Yield the forms of corpora and the dumps of builders with something taken out, or in another form."""
+    forms = {name: make(ROWS[:3]) for name, make in written.TEXTS.items()}
+    forms |= {file.name: file.read_text() for file in sorted(BUILDERS.glob("*.json*"))}
+    for name, content in forms.items():
+        if ".json" in name:
+            dump = [json.loads(line) for line in content.splitlines()] if name.endswith("l") else json.loads(content)
+            for number in range(SPOILT):
+                made = text(json.dumps(_with_fault(dump, random_)))
+                argv, _ = random_.choice(READERS)
+                yield _case(f"{name}, fault {number}", argv, made, "either")
 
 
 def _with_fault(value: Any, random_: random.Random) -> Any:
@@ -292,8 +196,6 @@ def _with_fault(value: Any, random_: random.Random) -> Any:
 
 
 def _suffix(name: str) -> str:
-    if "DocBin" in name or name.startswith("Turtle"):
-        return "x.spacy" if "DocBin" in name else "x.ttl"
     return "x.ann" if "brat" in name else "x.jsonl.gz" if "gzip" in name else "x.csv" if "CSV" in name else "x.jsonl"
 
 

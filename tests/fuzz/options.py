@@ -10,8 +10,8 @@ from pathlib import Path
 from tripleaudit.arguments import Whole
 from tripleaudit.cli import build_parser
 
-from .corpora import COUNTS, LISTS, SENTENCES, TEXT, TRIPLES, lines, text
-from .running import Case, of_json, of_lines
+from .corpora import COUNTS, TEXT, text
+from .running import Case, of_lines
 
 NUMBERS = ("-1", "nan", "inf", "x", "", "1e400", "9" * 5000, "0x10", "½", "-9" * 30)
 
@@ -63,7 +63,6 @@ def cases(random_: random.Random) -> Iterator[Case]:
     yield from _declared(random_)
     yield from _words()
     yield from _outputs()
-    yield from _pairs()
 
 
 def _declared(random_: random.Random) -> Iterator[Case]:
@@ -148,34 +147,3 @@ def _outputs() -> Iterator[Case]:
         yield Case(name, argv, make, kept=tuple(kept))
     yield Case("split: an empty folder", [*split, "d"], folder, "read")
     yield Case("split: a filled folder by force", [*split, "d", "--force"], filled, "read", kept=("d/mine",))
-
-
-def _pairs() -> Iterator[Case]:
-    """Yield gold and predictions that do not fit, or fit in another way than line by line."""
-    less = [row for row in LISTS if row["triples"]]
-    half = [{**row, "triples": row["triples"] if n % 2 else []} for n, row in enumerate(LISTS)]
-    hits = sum(len(row["triples"]) for row in half)
-    score = ["score", "gold.jsonl", "guess.jsonl", "--bootstrap", "0", "--json"]
-
-    def files(gold: list, guess: list):
-        return lambda: (lines(*gold)("gold.jsonl"), lines(*guess)("guess.jsonl"))
-
-    found = of_json("micro/correct", "micro/predicted", "micro/gold")
-    for name, gold, guess, right in (
-        ("as they are", LISTS, half, [hits, hits, TRIPLES]),
-        ("exchanged", half, LISTS, [hits, TRIPLES, hits]),
-        ("backwards", LISTS, half[::-1], [hits, hits, TRIPLES]),
-        ("turned", LISTS, half[7:] + half[:7], [hits, hits, TRIPLES]),
-        ("with ids, backwards", [{**row, "id": f"s{n}"} for n, row in enumerate(LISTS)],
-         [{**row, "id": f"s{n}"} for n, row in enumerate(half)][::-1], [hits, hits, TRIPLES]),
-        ("twice the same triple", LISTS, [{**row, "triples": row["triples"] * 2} for row in LISTS], [TRIPLES] * 3),
-        ("with other blanks", LISTS, [{**row, "text": row["text"].replace(" ", "  ")} for row in LISTS], [TRIPLES] * 3),
-    ):  # fmt: skip
-        yield Case(f"score: {name}", score, files(gold, guess), "read", found, right)
-    other = [{**row, "text": f"other {n}"} for n, row in enumerate(LISTS)]
-    for name, gold, guess in (
-        ("fewer sentences", LISTS, less), ("more sentences", less, LISTS), ("other sentences", LISTS, other),
-        ("one other sentence", LISTS, [*LISTS[:-1], other[-1]]), ("one sentence again", LISTS, [*LISTS, LISTS[0]]),
-    ):  # fmt: skip
-        yield Case(f"score: {name}", score, files(gold, guess))
-    assert len(LISTS) == SENTENCES
