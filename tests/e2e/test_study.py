@@ -72,26 +72,10 @@ def test_scores_are_tidy_and_have_their_provenance(finished):
     assert (study / "scores.provenance.json").exists()
 
 
-def test_corpora_report_what_was_found(finished):
-    report = json.loads((finished / "results/small/corpora/tiny/train.counts.json").read_text())
-    assert (report["sentences"], report["zero_triple_sentences"]) == (120, 40)
-
-
-def test_after_a_finished_run_there_is_nothing_to_do(finished):
-    assert planned(finished) == {}
-
-
 def test_a_changed_table_option_reruns_that_table_alone(copy):
     names = sorted(STATISTICS | RESULTS)
     change(copy, {"tables": {name: {"digits": 2} if name == "end-to-end" else None for name in names}})
     assert planned(copy) == {"table": 1, "write_report": 1, "all": 1}
-
-
-def test_a_changed_learning_rate_reruns_its_trainings_and_what_follows(copy):
-    change(copy, {"extractors": {"casrel": {"head_learning_rate": 2e-3}}})
-    counts = planned(copy)
-    assert counts["train"] == counts["predict"] + counts["predict_with_augmented"] == 5
-    assert not set(counts) & {"prepare_corpus", "original_split", "build_protocol", "train_masked_lm", "audit"}
 
 
 def test_lost_predictions_and_scores_are_made_again_without_training(copy):

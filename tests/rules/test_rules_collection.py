@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from support.extractors import build, toy_sentences
-from support.workflow import planned, ran, refusal, snakemake
+from support.workflow import planned, ran
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import read_json, read_jsonl
@@ -89,29 +89,3 @@ def test_a_system_of_the_study_reads_a_collection_once(home):
     config["systems"]["own"] |= {"timeout": 90, "threads": 2}
     (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")
     assert planned(home, *TARGET) == {}
-
-
-def test_what_is_not_there_is_said_before_anything_runs(home):
-    sections = {
-        "a": {"files": "models/casrel", "extractor": "models/casrel", "gate": None},
-        "b": {"files": ["nowhere/*.txt"], "extractor": "models/none", "gate": "models/zcc"},
-    }
-    config = {"study": "own", "collections": sections}
-    (home / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    text = refusal(home)
-    for message in (
-        "- collections/a/files: models/casrel: this folder has no text files; expected text with a sentence a line",
-        "- collections/b/extractor: models/none: not a trained extractor, it has no config.json",
-        "- collections/b/files: nowhere/*.txt: no file fits this pattern",
-    ):
-        assert message in text, text
-
-
-def test_broken_text_is_said_before_a_model_is_loaded(home):
-    (home / "broken.txt").write_bytes(b"one\ntwo \xff\n")
-    result = snakemake(write_study(home, files="broken.txt"), *TARGET)
-    text = result.stdout + result.stderr
-    assert result.returncode != 0
-    log = (home / "results/own/logs/extract_collection/toys.log").read_text(encoding="utf-8")
-    assert "broken.txt line 2: not UTF-8 text; convert the file" in log
-    assert "Traceback" not in text + log

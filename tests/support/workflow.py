@@ -47,11 +47,7 @@ def snakemake(
     command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
     start = {} if "PYTHONPATH" in environment else warm()
     return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **SETTINGS, **start, **environment},
-        cwd=folder,
+        command, capture_output=True, text=True, env={**os.environ, **SETTINGS, **start, **environment}, cwd=folder
     )
 
 
