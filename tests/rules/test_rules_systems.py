@@ -1,13 +1,15 @@
-"""The completion probe of a language model, run by Snakemake on sets that are there already."""
+"""Systems of a study, queried by Snakemake on sets that are there already: the completion probe, and stored outputs."""
 
 import json
+import os
+import time
 
 import pytest
 import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.hidden_halves import NUMBER, ORIGINAL, PARTS, knows, write_sets
-from support.workflow import ran
+from support.workflow import jobs, ran
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 
@@ -70,3 +72,25 @@ def test_hidden_halves_are_estimated_queried_once_and_shown_in_a_table(tmp_path,
         write(tmp_path, fake.url, 20)
         probe(tmp_path)
         assert fake.count == 20 * (1 + len(PARTS))  # half of them came from the cache
+
+
+@pytest.mark.parametrize(("edited", "rule"), [("said", "predict_system"), ("texts", "prepare_corpus")])
+def test_a_changed_file_inside_a_folder_makes_what_is_read_from_it_again(tmp_path, edited, rule):
+    prepared = [f"corpora/own/{split}.{kind}" for split in ("train", "test") for kind in ("jsonl", "counts.json")]
+    sets = [f"protocols/own/original/nz/{split}.jsonl" for split in ("train", "test")]
+    answers = [f"predictions/own/original-nz/stored/test.{kind}" for kind in ("jsonl", "report.json")]
+    made = [f"results/own/{name}" for name in (*prepared, *sets, *answers)]
+    given = ["train.jsonl", *(f"{folder}/a.{kind}" for folder in ("said", "texts") for kind in ("txt", "ann"))]
+    for age, name in enumerate([*reversed([*given, *made]), "said", "texts"], 100):  # what is made is the younger
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix:
+            path.write_text('{"text": "It rains .", "triples": []}\n' if name.endswith("jsonl") else "")
+        os.utime(path, (time.time() - age, time.time() - age))
+    files = {"train": "train.jsonl", "test": "texts"}
+    config = {"study": "own", "corpora": {"own": {"files": files}}, "systems": {"stored": {"predictions": "said"}}}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    options = ("-n", "--quiet", "rules", "--rerun-triggers", "mtime", "--", *made)
+    assert jobs(ran(tmp_path, *options)) == {}
+    (tmp_path / edited / "a.ann").write_text("T1\tP 0 2\tIt\n")
+    assert jobs(ran(tmp_path, *options))[rule] == 1

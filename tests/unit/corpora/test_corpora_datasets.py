@@ -76,7 +76,7 @@ def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
     assert main(["validate", str(study)]) == 0
     data = Study(yaml.safe_load(study.read_text())).data
     wanted = SimpleNamespace(corpus="study", split="test", get=lambda name, default: default)
-    assert data.raw_inputs(wanted) == [f"{tmp_path}/tables"]  # a folder that Snakemake finds
+    assert data.raw_inputs(wanted) == [f"{tmp_path}/tables", *map(str, sorted((tmp_path / "tables").iterdir()))]
     assert data.prepare_origin(wanted, data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
     (tmp_path / "a#b.jsonl").write_text('{"text": "a", "triples": []}\n')
     assert len(read_corpus(tmp_path / "a#b.jsonl").sentences) == 1

@@ -14,6 +14,7 @@ from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.fields import Number, Paths, Section, Share, Text, one_of
+from tripleaudit.plan.paths import with_contents
 from tripleaudit.plan.problems import missing, refused
 from tripleaudit.plan.protocol_section import Added
 from tripleaudit.protocols.build import spec_of
@@ -316,10 +317,10 @@ class Corpora:
         return getattr(files, split) or files.train  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
-        """Return the files that a split (of a protocol's published sets) is made of, where they lie."""
+        """Return the files that a split (of a protocol's published sets) is made of, where they lie, folders first."""
         files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
         if self.registered(wildcards.corpus) is None:
-            return [split_of(shipped(path))[0] for path in files]
+            return with_contents(split_of(shipped(path))[0] for path in files)
         return [f"{self.study.paths.raw}/{name}" for name in files]
 
     def formats(self, corpus: str, split: str) -> list[str]:
@@ -334,7 +335,7 @@ class Corpora:
         files = self.files_of_split(wildcards.corpus, wildcards.split, wildcards.get("protocol", "original"))
         if self.registered(wildcards.corpus) is None:
             chosen = [split_of(shipped(path))[1] for path in files]
-            named = [f"{path}#{of}" if of else path for path, of in zip(input, chosen, strict=True)]
+            named = [f"{path}#{of}" if of else path for path, of in zip(input[: len(chosen)], chosen, strict=True)]
             return options_of({"source": named})
         return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
 

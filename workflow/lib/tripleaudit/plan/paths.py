@@ -1,13 +1,19 @@
 """Where the files lie that a configuration names: raw files, models, and files of one's own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tripleaudit.errors import UserError, hint
 from tripleaudit.files import read_json
 from tripleaudit.shipped import shipped
 from tripleaudit.sources import registry
+
+
+def with_contents(paths: Iterable[str]) -> list[str]:
+    """Return paths, and behind them the files inside of folders: Snakemake does not see that one of these changed."""
+    given = list(paths)
+    return given + [str(file) for path in given for file in sorted(Path(path).rglob("*")) if file.is_file()]
 
 
 class StudyPaths:

@@ -11,6 +11,7 @@ from tripleaudit.descriptors import FORMATS, SYSTEM_KINDS, SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.plan.corpora import formats_of
+from tripleaudit.plan.paths import with_contents
 from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
@@ -190,6 +191,7 @@ class Systems:
         name, study = wildcards.extractor, self.study
         kind, settings = self.kinds[name], self.settings(name)
         own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
+        files = [study.paths.file(path) for path in self.files(wildcards)]
         if wildcards.testset == INFUSED:
             test = f"{study.needles.folder}/triples/sentences.jsonl"
         elif own:
@@ -203,7 +205,8 @@ class Systems:
                 wildcards.corpus, protocol if study.data.gives_schema(protocol) else "original", "nz", "train"
             ),
             "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
-            "files": [study.paths.file(path) for path in self.files(wildcards)],
+            "files": files,
+            "contents": with_contents(files)[len(files) :],
             "programs": sorted({*kind.files(settings), *(settings.get("files") or ())}),
         }
 
