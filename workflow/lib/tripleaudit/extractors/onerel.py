@@ -50,7 +50,7 @@ class OneRel(Extractor):
         left = F.linear(hidden, self.pair.weight[:, :width], self.pair.bias)
         right = F.linear(hidden, self.pair.weight[:, width:])
         weight, bias = self.tags.weight.view(4, relations, -1), self.tags.bias.view(4, relations)
-        return Table(left, right, weight, bias, self.features, mask)
+        return Table(left, right, weight, bias, self.features, mask, rectified=not self.training)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, cells: Tensor, **_: Tensor) -> ExtractorOutput:
         """See :meth:`Extractor.forward`; the loss is the mean over pairs of the sum over relations of cross-entropies.

@@ -29,6 +29,7 @@ from tripleaudit.extractors.batches import Shape, joined, slices
 from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.formulation import cells_at_once, on_device
 from tripleaudit.extractors.losses import last_written, raise_precision
+from tripleaudit.extractors.screen import Screen, available
 
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
 PAIRS_AT_ONCE = 2**12  # of a block, on a CPU
@@ -93,6 +94,8 @@ class Table:
         features: maps [..., D] and [..., D], which broadcast, to the features [..., D] of pairs.
         mask: [B, L], 1 for the tokens that take part, one run in each sentence.
         upper: only pairs with i <= j.
+        rectified: features are ``relu(left + right)``, so that decoding all pairs on a CPU may look at few
+            (:mod:`tripleaudit.extractors.screen`).
     """
 
     left: Tensor
@@ -102,6 +105,7 @@ class Table:
     features: Features
     mask: Tensor
     upper: bool = False
+    rectified: bool = False
 
     @functools.cached_property
     def walk(self) -> Any:
@@ -328,10 +332,17 @@ def _block_cells(table: Table) -> Cells:
     left, right = table.left, table.right
     weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
     found: dict[int, list[Cells]] = {}
+    screen = Screen(weight, bias) if table.rectified and not table.upper and available() else None
     for block in table.walk:
         s = block.sentence
-        x = block.join(table.features, left[s, block.top : block.bottom], right[s, block.first : block.stop])
+        a, b = left[s, block.top : block.bottom], right[s, block.first : block.stop]
         row, column = block.indices(left.device)
+        if screen is None:
+            x = block.join(table.features, a, b)
+        else:
+            kept = screen.pairs(a, b)
+            row, column = row[kept], column[kept]
+            x = table.features(left[s, row], right[s, column])
         for chunk in column_chunks(block, *bias.shape):
             z = chunk_logits(x, weight[:, chunk], bias[:, chunk])
             relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
