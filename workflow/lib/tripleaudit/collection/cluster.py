@@ -46,20 +46,17 @@ class Cluster:
     Attributes:
         workers: processes that hold the models.
         gpus: of each of them: 1, a share such as 0.25, or 0 for a CPU.
-        tokenisers: processes that tokenise for GPUs, at most; on CPUs the workers do it themselves.
         address: of a Ray cluster; None starts one on this machine for as long as the run takes.
     """
 
     workers: int = 1
     gpus: float = 0.0
-    tokenisers: int = 1
     address: str | None = field(default_factory=lambda: os.environ.get("RAY_ADDRESS") or None)
 
     @property
     def cpus(self) -> float:
         """CPUs without which a stage would wait for ever."""
-        tokenising = BUSY + LIGHT if self.gpus else 0.0
-        return self.workers * BUSY + LIGHT + tokenising
+        return self.workers * BUSY + LIGHT
 
 
 @contextlib.contextmanager
@@ -91,7 +88,7 @@ def connected(cluster: Cluster) -> Iterator[None]:
             ending.callback(ray.shutdown)
             start(
                 address="local",
-                num_cpus=math.ceil(cluster.cpus + (cluster.tokenisers - 1) * BUSY * bool(cluster.gpus)),
+                num_cpus=math.ceil(cluster.cpus),
                 object_store_memory=STORE,
                 include_dashboard=False,
                 _temp_dir=str(folder),

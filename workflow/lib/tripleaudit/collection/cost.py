@@ -1,8 +1,6 @@
 """What is left of a collection costs, computed from what a sample of it took.
 
-Per sentence: o seconds of reading and writing, t of tokenisation and m in the models. By the clock, W workers on
-CPUs, which tokenise and write for themselves, take n (o + t + m) / W for n sentences, and s for their start. Besides
-workers on GPUs the other stages have C CPUs of their own, and the slower side counts: n max(m / W, (o + t) / C) + s.
+By the clock, W workers take n c / W for n sentences of c seconds each, and s for their start.
 """
 
 import tempfile
@@ -21,27 +19,23 @@ from tripleaudit.files import write_jsonl
 PIECES = 10  # of a collection that a sample is taken from
 
 
-def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1, cpus: int = 0) -> float:
+def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1) -> float:
     """Return the hours by the clock of a collection with so many sentences, from the manifest of another one.
-
-    ``workers`` hold the models; further ``cpus`` read, tokenise and write, 0 where the workers do.
 
     Raises:
         UserError: what was measured has no sentences.
     """
     if not measured["counts"]["sentences"]:
         raise UserError("the sample has no sentences; expected some to compute the time from")
-    seconds = {part: value / measured["counts"]["sentences"] for part, value in measured["seconds"].items()}
-    models = seconds.get("gate", 0.0) + seconds.get("extraction", 0.0)
-    cpu = seconds["other"] + seconds.get("tokenisation", 0.0)
-    slower = max(models / workers, cpu / cpus) if cpus else (models + cpu) / workers
-    return (sentences * slower + measured["seconds"]["start"]) / 3600
+    start = measured["seconds"]["start"]
+    each = (sum(measured["seconds"].values()) - start) / measured["counts"]["sentences"]
+    return (sentences * each / workers + start) / 3600
 
 
-def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int, price: float = 0.0) -> Iterator[str]:
+def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterator[str]:
     """Yield lines about rows, hours and money of what is still to be done; nothing is written.
 
-    ``sample`` sentences from all over the collection are extracted for it; ``price`` is that of an hour of one worker.
+    ``sample`` sentences from all over the collection are extracted for it.
     """
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)
@@ -62,18 +56,15 @@ def forecast(collection: engine.Collection, cluster: engine.Cluster, sample: int
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
         measured = engine.run_collection(tried, None)
-    taken = hours(measured, rows, cluster.workers, cluster.tokenisers if cluster.gpus else 0)
+    taken = hours(measured, rows, workers)
     counts, device = measured["counts"], " and ".join(measured["device"])
     rate = counts["sentences"] / (sum(measured["seconds"].values()) - measured["seconds"]["start"])
     yield f"{rate:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
     share, size = counts["let_through"] / counts["sentences"], rows * measured["bytes"] / counts["sentences"] / 1e9
     yield f"{100 * share:.0f} % pass to the extractor; about {size:,.2f} GB are written"
-    others = f" and {cluster.tokenisers} tokenisers" if cluster.gpus else ""
-    yield f"{taken:,.2f} hours with {cluster.workers} workers{others} on such machines"
-    money = price * taken * cluster.workers
-    answers = measured["money"] / counts["sentences"] * rows
-    if price or answers:
-        yield f"money: {money:,.2f} for the workers, {answers:,.2f} for answers"
+    yield f"{taken:,.2f} hours with {workers} workers on such machines"
+    if answers := measured["money"] / counts["sentences"] * rows:
+        yield f"money: {answers:,.2f} for answers"
 
 
 def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:

@@ -140,7 +140,7 @@ def extracted_here(work: Work, collection: Collection, settings: dict[str, Any])
     log = logging.getLogger("tripleaudit.extractors")
     level = log.level  # which the stages raise, in a process that has other work, too
     try:
-        extract = pipeline.ExtractAndWrite(collection.models, collection.target, settings)
+        extract = pipeline.Extract(collection.models, collection.target, settings)
         for task in work:
             for batch in pipeline.read(pipeline.packed(*task), collection.reading):
                 for written in extract(batch):
@@ -197,23 +197,17 @@ def extracted_on(
         context.target_min_block_size = 1
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
         stage = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
-        models, ending = collection.models, {"target": collection.target, "settings": settings}
-        workers = data.ActorPoolStrategy(size=cluster.workers, **AHEAD)
         rows = [row for task in work for row in pipeline.packed(*task).to_pylist()]
         found = data.from_items(rows, override_num_blocks=len(rows))
         found = found.map_batches(pipeline.read, fn_kwargs={"reading": collection.reading}, num_cpus=LIGHT, **stage)
-        if not cluster.gpus:
-            given = (models, *ending.values())
-            found = found.map_batches(
-                pipeline.ExtractAndWrite, fn_constructor_args=given, compute=workers, num_cpus=BUSY, **stage
-            )
-        else:
-            given = {"fn_constructor_args": (models,), "num_cpus": BUSY, **stage}
-            if models.first:
-                several = data.ActorPoolStrategy(min_size=1, max_size=cluster.tokenisers, **AHEAD)
-                found = found.map_batches(pipeline.Tokenise, compute=several, **given)
-            found = found.map_batches(pipeline.Extract, compute=workers, num_gpus=cluster.gpus, **given)
-            found = found.map_batches(pipeline.write, fn_kwargs=ending, num_cpus=LIGHT, **stage)
+        found = found.map_batches(
+            pipeline.Extract,
+            fn_constructor_args=(collection.models, collection.target, settings),
+            compute=data.ActorPoolStrategy(size=cluster.workers, **AHEAD),
+            num_cpus=BUSY,
+            num_gpus=cluster.gpus or None,
+            **stage,
+        )
         with _plainly():
             for batch in found.iter_batches(batch_size=1, batch_format="pyarrow"):
                 yield from (facts for (facts,) in pipeline.unpacked(batch))

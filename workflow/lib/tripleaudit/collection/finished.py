@@ -23,7 +23,7 @@ from pyarrow import fs
 from tripleaudit.collection.addresses import explained, is_remote, store
 from tripleaudit.collection.reading import Block
 from tripleaudit.errors import UserError
-from tripleaudit.files import MANIFEST, atomic_write, plain_row
+from tripleaudit.files import MANIFEST, atomic_write
 from tripleaudit.provenance import digest
 
 SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("type", pa.string())])
@@ -40,8 +40,8 @@ ROW = pa.schema(
 )
 FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about its block stand
 STATE = "_state.json"  # settings, blocks and digests of the last run
-MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.(parquet|jsonl\.gz)(\..*)?")  # files of blocks, and beginnings of them
-BLOCKS, LINES = "blocks", "jsonl"  # folders of the Parquet files, and of the JSON lines if asked for
+MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.parquet(\..*)?")  # files of blocks, and beginnings of them
+BLOCKS = "blocks"  # folder of the Parquet files
 SUMS = ("counts", "relations", "seconds")
 
 
@@ -50,20 +50,16 @@ class Target:
     """The folder of a finished collection, of this machine or a store."""
 
     location: str
-    jsonl: bool = False
 
     def path(self, name: str) -> str:
         return f"{self.location.rstrip('/')}/{name}"
 
     def names(self) -> set[str]:
         """Return the files of blocks that are there."""
-        found = set()
-        for folder in (BLOCKS, LINES):
-            system, path = store(self.path(folder))
-            with explained(self.location):
-                files = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
-            found |= {f"{folder}/{item.base_name}" for item in files}
-        return found
+        system, path = store(self.path(BLOCKS))
+        with explained(self.location):
+            files = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        return {f"{BLOCKS}/{item.base_name}" for item in files}
 
     def read(self, name: str) -> bytes | None:
         """Return the bytes of a file, None where it is missing."""
@@ -104,27 +100,19 @@ def block_name(block: Block, settings: Mapping[str, Any]) -> str:
     return f"{stem}-{block.first:09d}-{digest([content, settings])[:16]}"
 
 
-def block_files(name: str) -> tuple[str, str]:
-    """Return the files of a block: Parquet, and JSON lines."""
-    return f"{BLOCKS}/{name}.parquet", f"{LINES}/{name}.jsonl.gz"
+def block_file(name: str) -> str:
+    """Return the file of a block."""
+    return f"{BLOCKS}/{name}.parquet"
 
 
 def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any]) -> dict[str, Any]:
-    """Write a block, as JSON lines too if asked for; returns what the manifest lists of it, with the facts."""
+    """Write a block; returns what the manifest lists of it, with the facts."""
     table = table.replace_schema_metadata({FACTS: json.dumps(facts).encode()})
     sink = io.BytesIO()
     parquet.write_table(table, sink, compression="zstd")
-    file, lines = block_files(name)
-    if target.jsonl:
-        target.write(lines, _json_lines(table))
-    data = sink.getvalue()
-    target.write(file, data)  # last: it says that the block is finished
+    file, data = block_file(name), sink.getvalue()
+    target.write(file, data)
     return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-def _json_lines(table: pa.Table) -> bytes:
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in map(plain_row, table.to_pylist()))
-    return pa.compress(lines.encode(), codec="gzip", asbytes=True)
 
 
 def finished_block(target: Target, name: str, known: Mapping[str, Any], there: set[str]) -> dict[str, Any] | None:
@@ -134,7 +122,7 @@ def finished_block(target: Target, name: str, known: Mapping[str, Any], there: s
         known: file -> [bytes, SHA-256] of earlier runs; what is not known is read.
         there: names of the files in the folder.
     """
-    file, lines = block_files(name)
+    file = block_file(name)
     if file not in there:
         return None
     system, path = store(target.path(file))
@@ -144,8 +132,6 @@ def finished_block(target: Target, name: str, known: Mapping[str, Any], there: s
             facts = json.loads(parquet.read_metadata(stream).metadata[FACTS])
     except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
-    if target.jsonl and lines not in there:
-        target.write(lines, _json_lines(parquet.read_table(io.BytesIO(target.read(file)))))
     if known.get(file, [None])[0] != size:
         known = {file: [size, hashlib.sha256(target.read(file)).hexdigest()]}
     return {**facts, "file": file, "bytes": size, "sha256": known[file][1]}
@@ -161,8 +147,7 @@ def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, An
 
 def remove_others(target: Target, names: Sequence[str]) -> None:
     """Remove files of blocks that are no longer part of the collection, and beginnings of files."""
-    kept = {file for name in names for file in block_files(name)}
-    for name in target.names() - kept:
+    for name in target.names() - set(map(block_file, names)):
         if MADE.fullmatch(name):
             target.remove(name)
 
@@ -238,6 +223,6 @@ def write_manifest(
     return manifest
 
 
-def folder_of(out: str, jsonl: bool = False) -> Target:
+def folder_of(out: str) -> Target:
     """Return the folder of an ``--out``, absolute so that any process finds it."""
-    return Target(out if is_remote(out) else str(Path(out).absolute()), jsonl)
+    return Target(out if is_remote(out) else str(Path(out).absolute()))

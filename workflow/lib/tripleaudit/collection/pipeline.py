@@ -1,4 +1,4 @@
-"""The stages of the pipeline, as its processes run them: read, tokenise, extract, write. A row between two is a block.
+"""The stages of the pipeline, as its processes run them: read, then extract and write. A row between two is a block.
 
 A row is one value, so that no engine divides or joins blocks.
 """
@@ -9,24 +9,21 @@ import pickle
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tripleaudit.collection.finished import ROW, Target, block_name, write_block
 from tripleaudit.collection.reading import Line, Reading, read_blocks
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
-from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.machine import memory
 from tripleaudit.machine.clock import Clock
 from tripleaudit.scoring.gate import THRESHOLD
 
-TOKENS = ("input_ids", "starts", "ends", "word_ids", "markers")  # of an alignment, in the columns of these names
 COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
 
@@ -104,11 +101,6 @@ class Models:
     threads: int = 1
     system: System | None = None
 
-    @property
-    def first(self) -> str:
-        """Folder of the first model that reads a sentence; empty where there is none."""
-        return self.gate or self.extractor
-
 
 def packed(*parts: Any) -> pa.Table:
     """A block between two stages: facts about it, and what the stage before has made of it."""
@@ -133,41 +125,10 @@ def read(batch: pa.Table, reading: Reading) -> Iterator[pa.Table]:
             yield packed(facts, sentences.lines)
 
 
-class Tokenise:
-    """Tokenises blocks for the first model that reads them."""
-
-    def __init__(self, models: Models):
-        from tripleaudit.extractors.base import saved_aligner
-
-        _quiet()
-        self.aligner = saved_aligner(Path(models.first))
-
-    def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
-        for facts, lines in unpacked(batch):
-            with Clock(facts["seconds"]).timed("tokenisation"):
-                tokens = joined(self.aligner.align([line.text for line in lines]))
-            yield packed(facts, lines, tokens)
-
-
-def joined(alignments: Sequence[Alignment]) -> dict[str, Any]:
-    """Return the arrays of alignments end to end; one by one, they take longer on their way than to make."""
-    parts = {name: [getattr(each, name) for each in alignments] for name in TOKENS}
-    arrays = {name: np.concatenate(each) for name, each in parts.items() if each and each[0] is not None}
-    stops = accumulate(map(len, alignments), initial=0)
-    return {**arrays, "stops": list(stops), "truncated": [each.truncated for each in alignments]}
-
-
-def apart(tokens: dict[str, Any]) -> list[Alignment]:
-    """Return the alignments that were :func:`joined`."""
-    bounds = list(pairwise(tokens["stops"]))
-    arrays = [[tokens[name][start:stop] if name in tokens else None for start, stop in bounds] for name in TOKENS]
-    return [Alignment(*each) for each in zip(*arrays, tokens["truncated"], strict=True)]
-
-
 class Extract:
-    """Holds gate and extractor, and extracts blocks."""
+    """Holds gate and extractor, extracts blocks and writes them; what remains of each are the facts about it."""
 
-    def __init__(self, models: Models):
+    def __init__(self, models: Models, target: Target, settings: dict[str, Any]):
         began = time.perf_counter()
         from tripleaudit.extractors.registry import load_extractor
         from tripleaudit.training.predict import load_gate
@@ -175,8 +136,8 @@ class Extract:
         from tripleaudit.training.stream import Stream
 
         set_up(models.threads)
-        _quiet()
-        where = device(models.gpu)
+        logging.getLogger("tripleaudit.extractors").setLevel(logging.ERROR)  # it would log every block
+        self.target, self.settings, where = target, settings, device(models.gpu)
         gate = load_gate(Path(models.gate)).to(where) if models.gate else None
         self.device = str(where)
         extractor = models.system or load_extractor(models.extractor).to(where)
@@ -186,22 +147,26 @@ class Extract:
     def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
         from tripleaudit.training.stream import Account
 
-        for facts, lines, *tokens in unpacked(batch):
+        for facts, lines in unpacked(batch):
             account = self.stream.account = Account(clock=Clock(facts["seconds"]))
             with (
                 account.clock.timed("other"),
                 memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size),
             ):
-                window = [Sentence(line.id, line.text) for line in lines]
-                known = {line.text: each for line, each in zip(lines, apart(*tokens), strict=True)} if tokens else None
-                found = predictions(facts["block"].file, lines, list(self.stream.predict(window, known)))
+                extracted = list(self.stream.predict([Sentence(line.id, line.text) for line in lines]))
+                table = predictions(facts["block"].file, lines, extracted)
             facts["counts"] |= {key: account.counts[key] for key in COUNTED}
             facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
             facts["money"] = getattr(self.stream.model, "money", 0.0)
             account.clock.add("start", self.start)
             self.start = 0.0  # once, however many blocks follow
             facts["peak_mb"] = memory.peak_mb(shared=False)
-            yield packed(facts, found)
+            with account.clock.timed("other"):
+                if self.settings["write"] == "triples":
+                    table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
+                name, stated = block_name(facts["block"], self.settings), asdict(facts["block"])
+                listed = write_block(self.target, name, table, {**facts, "block": stated, "rows": len(table)})
+            yield packed({**listed, "name": name})
 
 
 def predictions(source: str, lines: Sequence[Line], extracted: Sequence[Any]) -> pa.Table:
@@ -216,31 +181,3 @@ def predictions(source: str, lines: Sequence[Line], extracted: Sequence[Any]) ->
         for line, each in zip(lines, extracted, strict=True)
     ]
     return pa.Table.from_pylist(rows, ROW)
-
-
-def write(batch: pa.Table, target: Target, settings: dict[str, Any]) -> Iterator[pa.Table]:
-    """Write blocks; what remains of each are the facts about it."""
-    import pyarrow.compute as pc
-
-    for facts, table in unpacked(batch):
-        with Clock(facts["seconds"]).timed("other"):
-            if settings["write"] == "triples":
-                table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
-            name = block_name(facts["block"], settings)
-            listed = write_block(target, name, table, {**facts, "block": asdict(facts["block"]), "rows": len(table)})
-        yield packed({**listed, "name": name})
-
-
-class ExtractAndWrite:
-    """All that follows reading, in one process: on CPUs, where further processes would only take each other's cores."""
-
-    def __init__(self, models: Models, target: Target, settings: dict[str, Any]):
-        self.extract, self.target, self.settings = Extract(models), target, settings
-
-    def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
-        for extracted in self.extract(batch):
-            yield from write(extracted, self.target, self.settings)
-
-
-def _quiet() -> None:
-    logging.getLogger("tripleaudit.extractors").setLevel(logging.ERROR)  # it would log every block

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import MONEY, NUMBER, SHARE, Real, add_gpus
+from tripleaudit.arguments import NUMBER, SHARE, Real, add_gpus
 
 HELP = "extract triples from a large text collection, on one machine or a cluster"
 
@@ -33,18 +33,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts")
     run.add_argument("--skip-broken", action="store_true", help="leave broken rows out and count them")
     run.add_argument("--only-triples", action="store_true", help="write only the sentences that have triples")
-    run.add_argument("--jsonl", action="store_true", help="write each block as .jsonl.gz, too")
     run.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
     run.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
     run.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
-    run.add_argument("--tokenisers", type=NUMBER, metavar="N", help="tokenising processes for GPUs (default: as many)")
     run.add_argument(
         "--share", type=Real(0, 1, open=True), default=1.0, metavar="S", help="of a GPU, for a worker (default: 1)"
     )
     run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
     run.add_argument("--dry-run", action="store_true", help="only say what it will take, from a sample")
     run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
-    run.add_argument("--price", type=MONEY, default=0.0, metavar="P", help="of an hour of a worker, for --dry-run")
     run.add_argument("--replace", action="store_true", help="make blocks of another configuration again")
     add_gpus(run)
     run.set_defaults(work=_run)
@@ -81,7 +78,7 @@ def _run(args: argparse.Namespace) -> None:
     collection = Collection(
         name=args.name or Path(args.out).name,
         files=args.files,
-        target=folder_of(args.out, args.jsonl),
+        target=folder_of(args.out),
         models=Models(
             extractor=str(Path(args.model).absolute()) if args.model else "",
             gate=str(Path(args.gate).absolute()) if args.gate else None,
@@ -96,11 +93,11 @@ def _run(args: argparse.Namespace) -> None:
         code=code.digest_of("collection.pipeline", "training.stream", *sorted(code_files - own), files=sorted(own)),
         deciding=deciding,
     )
-    cluster = Cluster(args.workers, args.share if on_gpu else 0.0, args.tokenisers or args.workers)
     with gpu_slot("0" if elsewhere else wanted, args.gpus):
         if args.dry_run:
-            print("\n".join(forecast(collection, cluster, args.sample, args.price)))
+            print("\n".join(forecast(collection, args.workers, args.sample)))
         else:
+            cluster = Cluster(args.workers, args.share if on_gpu else 0.0)
             run_collection(collection, cluster, replace=args.replace)
 
 

@@ -495,18 +495,6 @@ def encoder_limit(config: PreTrainedConfig) -> int:
     return min(positions, TEST_LIMIT)
 
 
-def saved_aligner(folder: str | Path) -> Aligner:
-    """Return the aligner of a trained extractor without loading its weights.
-
-    Raises:
-        UserError: the folder holds no extractor, or no usable tokenizer.
-    """
-    kind = extractor_class(saved_extractor_name(folder))
-    config = kind.config_class.from_pretrained(folder, local_files_only=True)
-    tokenizer = _load_tokenizer(Path(folder), config=config.encoder)
-    return Aligner(tokenizer, config.layout, config.marker, kind.text_limit(config))
-
-
 def _load_tokenizer(folder: Path, **options: Any):
     if not any((folder / name).is_file() for name in TOKENIZER_FILES):
         raise UserError(f"{folder}: has no tokenizer; expected one of the files {', '.join(TOKENIZER_FILES)}")

@@ -54,11 +54,6 @@ class Collection(Section):
     """Processes that hold gate and extractor, each on a share of a GPU or on a CPU."""
     gpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Part of a GPU that a worker takes."""
-    tokenisers: Number | None = None
-    """Processes that tokenise for workers on GPUs, at most; by default as many as there are workers. On CPUs, workers
-    tokenise for themselves."""
-    jsonl: bool = False
-    """Write each block as JSON lines (.jsonl.gz), too."""
     max_chars: Number = 10000
     """Longer texts are counted and left out."""
     write: Literal["all", "triples"] = "all"
@@ -215,14 +210,12 @@ class Collections:
         section, said = self.section[name], ("text_column", "id_column", "threshold", "max_chars", "block")
         values = {key.replace("_", "-"): getattr(section, key) for key in said}
         switches = {"only-triples": section.write == "triples", "skip-broken": section.on_error == "skip"}
-        return options_of({**values, **switches, "jsonl": section.jsonl})
+        return options_of({**values, **switches})
 
     def speed_options(self, name: str) -> list[str]:
         """Return options that say how it is done."""
         section = self.section[name]
-        tokenisers = section.tokenisers or section.workers
-        values = {"workers": section.workers, "share": section.gpu_share, "batch-size": section.batch_size}
-        return options_of({**values, "tokenisers": tokenisers})
+        return options_of({"workers": section.workers, "share": section.gpu_share, "batch-size": section.batch_size})
 
     def kind(self, name: str) -> str:
         """Return the kind of the system that extracts."""

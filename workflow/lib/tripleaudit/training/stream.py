@@ -64,27 +64,17 @@ class Stream:
         self.account = Account()
         self._shared = gate is not None and model.aligner is not None and same_tokens(gate.aligner, model.aligner)
 
-    @property
-    def aligner(self) -> Aligner | None:
-        """The aligner of the first model that reads a sentence."""
-        return self.model.aligner if self.gate is None else self.gate.aligner
-
     def extract(self, sentences: Iterable[Sentence]) -> Iterator[Extracted]:
         """Yield every sentence with its predicted triples, in order; triples that it came with are not looked at."""
         sentences = iter(sentences)
         while window := list(islice(sentences, self.window)):
             yield from self.predict(window)
 
-    def predict(self, window: list[Sentence], known: Mapping[str, Alignment] | None = None) -> Iterator[Extracted]:
-        """Yield the sentences of one window with their predicted triples, in order.
-
-        Args:
-            known: what the aligner of the first model that reads them (:attr:`aligner`) made of their texts.
-        """
+    def predict(self, window: list[Sentence]) -> Iterator[Extracted]:
+        """Yield the sentences of one window with their predicted triples, in order."""
         account, gate, texts = self.account, self.gate, [sentence.text for sentence in window]
         scores: list[float | None] = [None] * len(window)
-        if known is None:
-            known = self._align(self.aligner, texts)
+        known = self._align((self.model if gate is None else gate).aligner, texts)
         if gate is not None:
             with account.clock.timed("gate"):
                 scores = gate.decide(texts, self.batch_size, known)
