@@ -84,17 +84,6 @@ def test_what_the_study_fixes_is_not_changed(tmp_path):
         client.complete_all(requests(1))
 
 
-def test_an_unknown_endpoint_gets_one_request_first(tmp_path):
-    """What it teaches spares the others: of twenty requests one alone meets the service's errors."""
-    with (
-        FakeEndpoint("fine", rules=REASONING, latency=0.02) as fake,
-        Client(endpoint(fake, concurrency=8), tmp_path) as client,
-    ):
-        client.complete_all(requests(20))
-        assert fake.count == 20 + 2
-        assert fake.max_in_flight > 1
-
-
 def test_a_context_that_is_too_long_is_no_lesson(tmp_path):
     message = "This model's maximum context length is 512 tokens. However, 'max_tokens' is too large: 800."
 
@@ -345,6 +334,34 @@ def test_a_slow_conversation_holds_up_no_other(tmp_path):
     assert list(found) == ["slow", *"abcdefghi"] and set(found.values()) == {"ok"}
 
 
+def work(url: str, folder: str, number: int) -> None:
+    with Client(Endpoint(url, "fake", concurrency=3), folder) as client:
+        asked = [Request([{"role": "user", "content": f"{number}: {i}"}]) for i in range(15)]
+        assert len(client.complete_all(asked)) == 15
+
+
+def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
+    context = multiprocessing.get_context("fork")
+    full = threading.Barrier(3)
+
+    def answer(body):
+        if ":" in body["messages"][0]["content"] and fake.count <= 4:
+            full.wait(60)  # for three of the jobs' requests, of whichever jobs
+        return "ok"
+
+    with FakeEndpoint(answer, latency=0.02) as fake:
+        with Client(endpoint(fake), tmp_path) as client:
+            client.complete_all(requests(1))  # the endpoint is known by now
+        jobs = [context.Process(target=work, args=(fake.url, str(tmp_path), number)) for number in range(3)]
+        for job in jobs:
+            job.start()
+        for job in jobs:
+            job.join(120)
+        assert [job.exitcode for job in jobs] == [0] * 3
+    assert fake.count == 46
+    assert fake.max_in_flight == 3
+
+
 def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     """Other jobs hold two of three places for good; whoever waits for theirs takes one's own as soon as it is free."""
     monkeypatch.setattr("tripleaudit.llm.slots.POLL", 1000.0)
@@ -435,7 +452,7 @@ def test_a_secret_header_is_in_no_error_and_no_file_and_must_be_set(tmp_path, mo
         client.complete_all(requests(3))
 
 
-def test_the_keys_of_stored_answers_stay():
+def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer():
     """Or everything that was paid for would be paid again."""
     request = Request(
         [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
@@ -447,7 +464,11 @@ def test_the_keys_of_stored_answers_stay():
         sample=2,
     )
     key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
-    assert request.key(Endpoint("http://127.0.0.1:9/v1", "old-model")) == key
+    old = Endpoint("http://127.0.0.1:9/v1", "old-model")
+    elsewhere = {"base_url": "https://b.example/v1", "api_key_env": "K", "timeout": 9, "concurrency": 9, "backoff": 3}
+    assert request.key(old) == request.key(old.model_copy(update=elsewhere)) == key
+    changes = ({}, {"model": "other"}, {"temperature": 0.3}, {"seed": 1}, {"extra": {"top_k": 1}})
+    assert len({requests(1)[0].key(old.model_copy(update=change)) for change in changes}) == len(changes)
 
 
 @pytest.mark.parametrize("known", ["max_tokens", "max_completion_tokens"])

@@ -335,34 +335,38 @@ def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):
 # --- records of another version, and clocks
 
 
-def _without(name):
-    return lambda answer: answer.pop(name)
+def _edited(change):
+    """A stored record whose answer is changed."""
+
+    def text(stored: str) -> str:
+        record = json.loads(stored)
+        change(record["answer"])
+        return json.dumps(record)
+
+    return text
 
 
 @pytest.mark.parametrize(
     ("change", "sent"),
     [
-        (_without("usage"), 1),
-        (_without("text"), 1),
-        (lambda answer: answer.update(usage=None), 1),
-        (lambda answer: answer.update(text=None), 1),
-        (lambda answer: answer.update(usage=[1]), 1),
-        (lambda answer: answer["usage"].update(new=1), 0),
-        (lambda answer: answer.update(new={"a": 1}), 0),
+        (lambda stored: stored[:-20], 1),
+        (_edited(lambda answer: answer.pop("usage")), 1),
+        (_edited(lambda answer: answer.pop("text")), 1),
+        (_edited(lambda answer: answer.update(usage=None)), 1),
+        (_edited(lambda answer: answer.update(text=None)), 1),
+        (_edited(lambda answer: answer.update(usage=[1])), 1),
+        (_edited(lambda answer: answer["usage"].update(new=1)), 0),
+        (_edited(lambda answer: answer.update(new={"a": 1})), 0),
     ],
-    ids=["no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
+    ids=["cut", "no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
 )
-def test_a_record_of_another_version_is_read_or_queried_again(tmp_path, change, sent):
+def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again(tmp_path, change, sent):
     with FakeEndpoint("fine") as fake:
-        endpoint = Endpoint(fake.url, "m")
-        with Client(endpoint, tmp_path) as client:
-            (answer,) = client.complete_all(requests(1))
-        cache = Cache(tmp_path)
-        record = cache.get(answer.key)
-        change(record["answer"])
-        cache.path(answer.key).write_text(json.dumps(record))
-        with Client(endpoint, tmp_path) as client:
-            assert client.complete_all(requests(1))[0].text == "fine"
+        for _ in range(2):
+            with Client(Endpoint(fake.url, "m"), tmp_path) as client:
+                assert client.complete_all(requests(1))[0].text == "fine"
+            path = Cache(tmp_path).path(client.key(requests(1)[0]))
+            path.write_text(change(path.read_text()))
         assert fake.count == 1 + sent
 
 
