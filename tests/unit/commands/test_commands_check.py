@@ -24,20 +24,6 @@ def found(value: dict, file: int = 0) -> dict[str, dict]:
     return {finding["check"]: finding for finding in value["files"][file]["findings"]}
 
 
-def test_three_triples_are_shown_as_understood(tmp_path: Path, told) -> None:
-    value = told("check", write(tmp_path / "a.jsonl", CLEAN))
-    (file,) = value["files"]
-    assert (file["format"], file["sentences"], file["triples"], file["relations"]) == ("jsonl", 10, 10, 1)
-    assert len(file["shown"]) == 3
-    assert file["shown"][0] == {
-        "text": "Ada Lund works for Harrow Steel and Iron .",
-        "subject": "Ada Lund",
-        "relation": "employer",
-        "object": "Harrow Steel and Iron",
-    }
-    assert value["leakage"] == [] and found(value) == {}
-
-
 FAULTS = {
     "order-sor": (
         [{"text": r["text"], "triples": [[s, o, p] for s, p, o in r["triples"]]} for r in CLEAN], 10, "order=sor",
@@ -89,6 +75,9 @@ def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, told, caps
     files = [write(tmp_path / "test.jsonl", test), train, write(tmp_path / "dev.jsonl", CLEAN[:1])]
     value = told("check", *files)
     assert [file["split"] for file in value["files"]] == ["train", "valid", "test"]
+    read = value["files"][0]
+    assert (read["format"], read["sentences"], read["triples"], read["relations"]) == ("jsonl", 10, 10, 1)
+    assert len(read["shown"]) == 3 and found(value) == {}
     pairs = {(leak["from"], leak["into"]): leak["sentences"]["equal"] for leak in value["leakage"]}
     assert pairs == {("train", "valid"): 1, ("train", "test"): 1, ("valid", "test"): 1}
     assert found(value, 2)["unknown-relations"]["examples"] == ["left (1)"]

@@ -29,6 +29,8 @@ protocols: {sift-1: {rule: sample}}
 -> protocols/sift-1: the rule 'sample' needs the key 'percent'
 protocols: {sift-1: {rule: sample, percent: 5, max_count: 2}}
 -> protocols/sift-1: the key 'max_count' belongs to the rule 'frequency', not 'sample'
+protocols: {rearranged: {test_size: 9999}}
+-> protocols/rearranged/test_size: 9999 held-out sentences leave none for training of the 6222
 protocols: {rearranged: {source: published, rule: every-triple}}
 -> protocols/rearranged/rule: has no meaning with source: published
 {corpora: {conll04: null}, protocols: {augmented: {source: published}}}

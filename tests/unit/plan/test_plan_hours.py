@@ -39,15 +39,6 @@ def hours(plan):
     return {entry.extractor: entry for entry in trainings.estimate(plan)}
 
 
-def test_another_seed_of_the_same_study():
-    plan = study(seeds=[1, 2, 3])
-    done(plan, plan.runs[0], 1800)
-    entry = hours(plan)["casrel"]
-    assert (entry.to_do, entry.done, entry.unit) == (2, 1, "hours")
-    assert entry.hours == pytest.approx(1.0)
-    assert entry.source == "1 training of s on the CPU, scaled by sentences and epochs"
-
-
 def test_more_epochs_and_sentences_take_longer():
     before = study()
     done(before, before.runs[0], 3600)

@@ -6,7 +6,7 @@ import os
 import pytest
 import yaml
 
-from support.workflow import ROOT, problems, refusals, said, snakemake
+from support.workflow import ROOT, problems, said, snakemake
 from tripleaudit import fields, jobs
 from tripleaudit.cli import main
 from tripleaudit.extractors.registry import resolve
@@ -138,25 +138,6 @@ def test_the_workflow_says_the_same(folder):
     check(said(result.stdout + result.stderr))
 
 
-LATE = """
-corpora: {c: {files: {train: t.jsonl, test: u.jsonl}, limit: {train: 3}}}
--> corpora/c/limit/train: 3 sentences, but
-{corpora: {c: {files: {train: t.jsonl, test: u.jsonl, valid: v.jsonl}}}, protocols: {rearranged: {test_size: 9}}}
--> protocols/rearranged/test_size: 9 held-out sentences leave none for training of the 6
-"""
-
-
-@pytest.mark.parametrize(("changes", "problem"), refusals(LATE))
-def test_what_used_to_fail_in_a_job_fails_in_the_plan(tmp_path, monkeypatch, changes, problem):
-    monkeypatch.chdir(tmp_path)
-    for name in ("t.jsonl", "u.jsonl", "v.jsonl"):
-        (tmp_path / name).write_text("{}\n{}\n")
-    corpora = {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
-    good = {"study": "s", "corpora": corpora, "extractors": {"casrel": {}}}
-    (line,) = problems({**good, **changes})
-    assert line.startswith(problem) and Study(good).runs
-
-
 def test_an_entry_that_does_not_fit_is_not_missed_by_others(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     endpoints = {"e": {"base_url": "http://127.0.0.1:9/v1", "model": "m"}}
@@ -207,7 +188,7 @@ study: s
 threads: 100000000000
 seeds: [4294967296]
 corpora:
-  c: {files: {train: t.jsonl, valid: nothing, test: ./t.jsonl}}
+  c: {files: {train: t.jsonl, valid: nothing, test: ./t.jsonl}, limit: {train: 3}}
   d: {files: {train: t.jsonl, test: latin.txt}}
 protocols:
   sift-3: {rule: frequency, max_count: -1}
@@ -244,6 +225,7 @@ def test_absurd_values_and_files_are_refused_each_in_a_line(tmp_path, monkeypatc
         "encoder/layers: 99, but the encoder minilm has 6",
         "corpora/c/files/valid: nothing: the folder is empty, expected a data set or a file",
         "corpora/c/files/test: ./t.jsonl: the model would be tested on its training sentences",
+        "corpora/c/limit/train: 3 sentences, but the split has 1",
         "corpora/d/files/test: latin.txt line 3 (byte 2): not UTF-8 text",
         "training/model/prior: expected a probability inside 0 to 1, got 2",
         "training/model: unknown key 'foo'",

@@ -31,16 +31,6 @@ def test_only_who_reads_names_is_trained_and_queried():
         assert plan.systems.inputs(SimpleNamespace(**wildcards))["train"].endswith(f"/webnlg/{name}/nz/train.jsonl")
 
 
-def test_descriptions_of_relations_are_read_by_who_reads_relations():
-    meant = {"capital": "is the capital city of"}
-    plan = study(corpora={"webnlg": {"relations": meant}}, extractors={"casrel": None, "unirel": None})
-    settings = {name: json.loads(plan.trainings.training_json("webnlg", name, "none")) for name in ("casrel", "unirel")}
-    assert settings["unirel"]["model"]["descriptions"] == meant
-    assert "model" not in settings["casrel"]
-    named = study(corpora={"webnlg": {"relations": meant}}, extractors={"unirel": {"model": {"descriptions": None}}})
-    assert json.loads(named.trainings.training_json("webnlg", "unirel", "none"))["model"]["descriptions"] is None
-
-
 def test_a_protocol_says_whether_its_descriptions_are_read():
     meant = {"capital": "is the capital city of"}
     corpora, known = {"webnlg": {"relations": meant}}, {"extractors": {"unirel": None}}
@@ -54,6 +44,10 @@ def test_a_protocol_says_whether_its_descriptions_are_read():
             assert plan.systems.identity("webnlg", "named", f"{protocol}-nz")["described"] == expected
             assert json.loads(plan.systems.job("webnlg", "named", 1, f"{protocol}-nz"))["relations"] == expected
         assert "descriptions" not in plan.data.protocol_json("unseen_relations")
+    own = {"casrel": None, "unirel": {"model": {"descriptions": None}}}  # who reads no names, and who is to read none
+    trainings = study(corpora=corpora, extractors=own).trainings
+    settings = [json.loads(trainings.training_json("webnlg", name, "none")) for name in own]
+    assert "model" not in settings[0] and settings[1]["model"]["descriptions"] is None
     with pytest.raises(UserError, match="unseen_relations/descriptions: corpora/webnlg/relations describes none"):
         study(protocols={"unseen_relations": {"descriptions": True}}, **known)
     with pytest.raises(UserError, match="unseen_relations/descriptions: expected boolean"):
