@@ -464,20 +464,15 @@ BROKEN = [  # files, options, what the refusal says
     ({"a.json": [SPANS | {"relation_list": [SPANS["relation_list"][0] | {"subj_char_span": [90, 94]}]}]}, GIVEN,
      r"the subject span \[90, 94\) is outside the text of 22 characters"),
     ({"a.jsonl": lines(OWN, {"text": "x"})}, {}, "a.jsonl line 2: there is no column 'triples'"),
-    ({"a.jsonl": lines(OWN | {"triples": [{"subject": SPAN, "relation": 7, "object": SPAN}]})}, {}, "relation 7, exp"),
     ({"a.jsonl": lines(OWN | {"triples": [{"subject": SPAN, "relation": "r", "object": SPAN}]})}, {},
      r"a.jsonl line 1: the subject span \[0, 9\) is outside the text of 4 characters"),
     (own(head="A", type="r"), {}, "the object of .* is missing"),
     (own(head=3, type="r", tail="B"), {}, "expected the position of one of"),
-    (own(head=[0, 9], type="r", tail="B"), {}, r"\[0, 9\) is outside the text"),
-    (own(head="A", type=7, tail="B"), {}, "has the relation 7, expected a str"),
-    ({"a.json": {"text": "A B", "triples": [["A", "r"]]}}, {}, r"expected a triple \[subject, relation, object\]"),
     # a mapping
     ({"a.json": {"body": "A B", "triples": []}}, "text=bodi", r"there is no column 'bodi' \(text\)"),
     ({"a.json": {"text": "A B", "triples": [["A", "r", "B"]]}}, "order=srx", "order: expected one of sro, sor"),
     ({"a.json": {"text": "A B", "triples": {"a": 1}}}, "text=text", "the triple .* has no relation"),
     ({"a.json": {"text": "A B", "triples": 7}}, "text=text", "the triples are 7, expected a list"),
-    ({"a.json": {"text": ["A"], "triples": []}}, "text=text", "the text is .*, expected a string"),
     ({"a.json": {"tokens": ["A", 1], "triples": []}}, "tokens=tokens", "expected a list of strings"),
     ({"a.json": {"text": "A B", "triples": []}}, "rows=none", "there is no list at 'none'"),
     ({"a.csv": "text,triples\nA,[],x\n"}, {}, "line 2: more fields than the 2 columns"),
@@ -582,6 +577,17 @@ def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):
     first, second = (triple for sentence in corpus.sentences for triple in sentence.triples)
     assert first.strings == ("Eva Hill", "employer", "Nordic Rail") and second.relation == "residence"
     assert (corpus.report.format, corpus.report.notes) == ("edges", {"pairs_without_relation": 1})
+
+
+def test_a_declaration_may_say_where_its_rows_stand_and_in_which_order_triples_are(tmp_path):
+    rows = [{"body": "Rome in Italy", "facts": [["Rome", "Italy", "in"]]}]
+    path = write(tmp_path, {"a.json": {"found": {"rows": rows}}})
+    (sentence,) = form("x", rows="found.rows", text="body", triples="facts", order="sor").read(path)
+    assert [triple[:3] for triple in sentence.triples] == [("Rome", "in", "Italy")]
+    with pytest.raises(UserError, match="there is no list at 'found'"):
+        list(form("x", rows="found", text="body", triples="facts").read(write(tmp_path, {"a.json": {"found": 7}})))
+    with pytest.raises(UserError, match="form x.*order: expected one of sro, sor"):
+        form("x", text="body", triples="facts", order="srx")
 
 
 def test_a_declaration_with_an_unknown_role_is_refused():

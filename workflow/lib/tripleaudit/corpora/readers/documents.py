@@ -49,9 +49,6 @@ def documents(path: Path, occurrence: str = "first") -> Rows:
         yield where, Row({**row, "links": links}, listed=len(labels))
 
 
-NAMED = ("type", "name")
-
-
 def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict[str, Any]]:
     """Return the mentions of one entity, in tokens of the document and in their order there."""
     mentions = []
@@ -66,7 +63,7 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
             raise UserError(
                 f"{where}: the span [{edges[0]}, {edges[1]}) is outside sentence {sentence} of {size} tokens"
             )
-        mentions.append({"start": begin + edges[0], "end": begin + edges[1], **{k: mention.get(k) for k in NAMED}})
+        mentions.append({"name": None, **mention, "start": begin + edges[0], "end": begin + edges[1]})
     return sorted(mentions, key=lambda mention: mention["start"])
 
 
@@ -136,18 +133,18 @@ def _is_rebel(probe: Probe) -> bool:
 
 
 DOCRED = form(
-    "docred", order=5.1, keys=("sents", "vertexSet"), rows=documents, id="title",
+    "docred", place=5.1, keys=("sents", "vertexSet"), rows=documents, id="title",
     tokens="tokens", triples="links", subject="h.name", relation="r", object="t.name",
     subject_start="h.start", subject_end="h.end", subject_type="h.type",
     object_start="t.start", object_end="t.end", object_type="t.type",
 )  # fmt: skip
 DYGIE = form(
-    "dygie", order=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
+    "dygie", place=5.2, rows=parts_of, keys=("doc_key", "sentences", "relations"), detects=has("doc_key", "sentences"),
     id="id", tokens="tokens", triples="links", relation="r", last="inclusive",
     subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
 )  # fmt: skip
 REBEL = form(
-    "rebel", order=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised,
+    "rebel", place=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised,
     id="id", text=REBEL_TEXTS, triples="triples",
 )  # fmt: skip
 
@@ -206,11 +203,9 @@ def guess_order(path: str | Path) -> str:
     )
 
 
-def reordered(row: dict[str, Any], where: str) -> dict[str, Any]:
-    """Return a document of a data set with its triples as subject, relation, object."""
-    listed = [row[:2] + row[3:] if _is_cdr(row) else row for row in row["triples"]]
-    triples = [[each[0], each[2], each[1]] if isinstance(each, list) and len(each) == 3 else each for each in listed]
-    return {**row, "triples": triples}
+def with_labels(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a document of a data set, of CDR with the label of each triple as its relation."""
+    return {**row, "triples": [each[:2] + each[3:] if _is_cdr(each) else each for each in row["triples"]]}
 
 
 def well_formed(row: dict[str, Any], where: str) -> dict[str, Any]:
@@ -221,9 +216,9 @@ def well_formed(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 GENRES = form(
-    "genres", order=13, rows=by_texts, plain=reordered, text="text", triples="triples",
+    "genres", place=13, rows=by_texts, plain=with_labels, text="text", triples="triples", order="sor",
     detects=lambda probe: by_text(probe) and guess_order(probe.path) == "sor",
 )  # fmt: skip
 PROCESSED = form(
-    "genres-processed", order=14, rows=by_texts, plain=well_formed, text="text", triples="triples", detects=by_text,
+    "genres-processed", place=14, rows=by_texts, plain=well_formed, text="text", triples="triples", detects=by_text,
 )  # fmt: skip

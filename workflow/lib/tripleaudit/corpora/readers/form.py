@@ -17,7 +17,7 @@ from typing import Any
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import read_objects
 from tripleaudit.corpora.readers.records import Mapped
-from tripleaudit.corpora.readers.row_files import Probe, Rows, has
+from tripleaudit.corpora.readers.row_files import Probe, Rows, has, read_rows
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -28,10 +28,10 @@ def form(
     name: str,
     /,
     *,
-    order: float = float("inf"),
+    place: float = float("inf"),
     keys: tuple[str, ...] = (),
     detects: Callable[[Probe], bool] | None = None,
-    rows: Callable[..., Rows] = read_objects,
+    rows: Callable[..., Rows] | str = read_objects,
     plain: Plain | None = None,
     none: tuple[str | None, ...] = (),
     **columns: str | tuple[str, ...],
@@ -39,21 +39,23 @@ def form(
     """Return the format of files whose rows have these columns.
 
     Args:
-        order: its position among those that a file is tried as.
+        place: its position among those that a file is tried as.
         keys: that every row has.
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
-        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines. Its
-            options are those of the format; ``annotator`` is the column of that name, of texts that several annotated.
+        rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines; or the
+            path of the list in a JSON object. Its options are those of the format; ``annotator`` is the column of that
+            name, of texts that several annotated.
         plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
         none: relations that say that there is none, which are counted.
-        columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`; not its ``order`` and ``rows``).
+        columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`).
 
     Raises:
         UserError: there is no such role.
     """
     declared = functools.partial(Mapped, columns, f"form {name}", declared=True, none=none)
     declared()  # a role that there is none of is refused here
-    options = ["columns" if name == "annotator" else name for name in inspect.signature(rows).parameters][1:]
+    listed: Callable[..., Rows] = (lambda path: read_rows(path, rows)) if isinstance(rows, str) else rows
+    options = ["columns" if name == "annotator" else name for name in inspect.signature(listed).parameters][1:]
 
     def read(
         path: str | Path, columns: Mapping[str, str] | None = None, **chosen: Any
@@ -62,14 +64,14 @@ def form(
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
-        found = rows(Path(path), **chosen, **{role: who for role, who in given.items() if role == "annotator"})
+        found = listed(Path(path), **chosen, **{role: who for role, who in given.items() if role == "annotator"})
         if plain is not None:
             found = ((where, plain(row, where)) for where, row in found)
         return declared().sentences(found)
 
     return CorpusFormat(
         name=name,
-        order=order,
+        order=place,
         read=read,
         keys=keys,
         options=tuple(options),

@@ -15,14 +15,14 @@ from tripleaudit.errors import UserError
 
 # LangChain: GraphDocument.model_dump()
 LANGCHAIN = form(
-    "langchain", order=5.71, keys=("nodes", "relationships", "source"), text="source.page_content",
+    "langchain", place=5.71, keys=("nodes", "relationships", "source"), text="source.page_content",
     triples="relationships", subject="source.id", relation="type", object="target.id",
     entities="nodes", key="id", name="id", type="type",
 )  # fmt: skip
 
 # LlamaIndex: the nodes of a property-graph extractor, TextNode.to_dict() or model_dump()
 LLAMA_INDEX = form(
-    "llama-index", order=5.72, keys=("id_", "metadata", "text"), id="id_", text="text",
+    "llama-index", place=5.72, keys=("id_", "metadata", "text"), id="id_", text="text",
     detects=lambda probe: "id_" in probe.value and at(probe.value, "metadata.relations") is not ABSENT,
     triples="metadata.relations", subject="source_id", relation="label", object="target_id",
     entities="metadata.nodes", key="name", name="name", type="label",
@@ -30,24 +30,21 @@ LLAMA_INDEX = form(
 
 # KGGen: Graph.model_dump(), with its text
 KG_GEN = form(
-    "kg-gen", order=5.73, keys=("text", "entities", "edges", "relations"), id="id", text="text", triples="relations",
+    "kg-gen", place=5.73, keys=("text", "entities", "edges", "relations"), id="id", text="text", triples="relations",
 )  # fmt: skip
 
 
 def extracted(row: dict[str, Any], where: str) -> dict[str, Any] | LeftOut:
-    """Return an extraction of OpenIE 5 with its first object; one without any is no triple."""
+    """Return an extraction of OpenIE 5, of which the first object is read; one without any is no triple."""
     if at(row, "extraction.arg2s.0") is ABSENT:
         return LeftOut("no_object", where)
-    further = [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)]
-    ends = {"s": "extraction.arg1.text", "r": "extraction.rel.text", "o": "extraction.arg2s.0.text"}
-    found = {"sentence": row.get("sentence"), **{name: at(row, path) for name, path in ends.items()}}
-    return Row(found, further)
+    return Row(row, [] if at(row, "extraction.arg2s.1") is ABSENT else [LeftOut("further_objects", where)])
 
 
 # OpenIE 5: one extraction a row
 OPENIE5 = form(
-    "openie5", order=5.74, detects=has("sentence", "extraction"), plain=extracted,
-    text="sentence", subject="s", relation="r", object="o",
+    "openie5", place=5.74, detects=has("sentence", "extraction"), plain=extracted, text="sentence",
+    subject="extraction.arg1.text", relation="extraction.rel.text", object="extraction.arg2s.0.text",
 )  # fmt: skip
 
 
@@ -63,7 +60,7 @@ def annotations(path: Path) -> Rows:
 
 # Stanford OpenIE: CoreNLP's JSON; spans count tokens, ends exclusive
 STANFORD_OPENIE = form(
-    "stanford-openie", order=5.75, rows=annotations, tokens="tokens", triples="openie", relation="relation",
+    "stanford-openie", place=5.75, rows=annotations, tokens="tokens", triples="openie", relation="relation",
     detects=lambda probe: isinstance(at(probe.value, "sentences.0"), dict)
     and at(probe.value, "sentences.0.openie") is not ABSENT,
     subject_start="subjectSpan.0", subject_end="subjectSpan.1", object_start="objectSpan.0", object_end="objectSpan.1",
@@ -96,7 +93,7 @@ EDGE = ("source", "description", "target")
 
 # GraphRAG: the folder `output` of an index; a relationship has a description in place of a name
 GRAPHRAG = form(
-    "graphrag", order=-1, rows=units, id="id", text="text", triples="relationships",
+    "graphrag", place=-1, rows=units, id="id", text="text", triples="relationships",
     detects=lambda probe: any((probe.path / f"text_units.{ending}").is_file() for ending in ("parquet", "csv")),
     subject="source", relation="description", object="target",
 )  # fmt: skip
@@ -123,7 +120,7 @@ def grounded(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 # LangExtract: the JSON lines that it saves; relations are extractions with attributes
 LANGEXTRACT = form(
-    "langextract", order=5.76, detects=has("extractions", "text"), plain=grounded,
+    "langextract", place=5.76, detects=has("extractions", "text"), plain=grounded,
     id="id", text="text", triples="links", subject="s", relation="r", object="o",
 )  # fmt: skip
 
@@ -146,20 +143,20 @@ SPAN = {"start": None, "end": None}  # of a name whose position is not asked for
 
 # GLiNER2: what extract_relations returns, with its text
 GLINER2 = form(
-    "gliner2", order=5.77, detects=has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
+    "gliner2", place=5.77, detects=has("text", "relation_extraction"), plain=by_relation, id="id", text="text",
     triples="links", subject="s", relation="r", object="o", name="text", start="start", end="end",
 )  # fmt: skip
 
 # GLiREL: predict_relations, with the tokens that it was queried about
 GLIREL = form(
-    "glirel", order=5.78, tokens="tokens", triples="relations", relation="label", id="id",
+    "glirel", place=5.78, tokens="tokens", triples="relations", relation="label", id="id",
     detects=lambda probe: at(probe.value, "relations.0.head_pos") is not ABSENT and "tokens" in probe.value,
     subject_start="head_pos.0", subject_end="head_pos.1", object_start="tail_pos.0", object_end="tail_pos.1",
 )  # fmt: skip
 
 # spacy-llm: RELExample.model_dump() of its task for relations; entities are called by their positions
 SPACY_LLM = form(
-    "spacy-llm", order=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
+    "spacy-llm", place=5.79, detects=has("text", "ents", "relations"), text="text", triples="relations",
     subject="dep", relation="relation", object="dest",
     entities="ents", start="start_char", end="end_char", type="label",
 )  # fmt: skip
@@ -180,6 +177,6 @@ def linked(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 # ReLiK: RelikOutput.to_dict()
 RELIK = form(
-    "relik", order=5.8, detects=has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
+    "relik", place=5.8, detects=has("text", "spans", "triplets"), plain=linked, text="text", triples="links",
     subject="s", relation="r", object="o", name="name", start="start", end="end", type="label",
 )  # fmt: skip

@@ -14,14 +14,14 @@ from tripleaudit.errors import UserError
 
 # NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
 NYT_RAW = form(
-    "nyt-raw", order=10, keys=("sentText", "relationMentions"), detects=has("sentText"),
+    "nyt-raw", place=10, keys=("sentText", "relationMentions"), detects=has("sentText"),
     text="sentText", triples="relationMentions", subject="em1Text", relation="label", object="em2Text",
     entities="entityMentions", key="text", name="text", type="label", none=("None", "NA"),
 )  # fmt: skip
 
 # SpERT's and PFN's form of CoNLL04, SciERC and ADE: positions of tokens, positions in the list of entities
 ENTITY_RELATION = form(
-    "entity-relation", order=9, keys=("tokens", "entities", "relations"),
+    "entity-relation", place=9, keys=("tokens", "entities", "relations"),
     detects=has("tokens", "relations"),
     id=("orig_id", "id"), tokens="tokens", triples="relations", subject="head", relation="type", object="tail",
     entities="entities", start="start", end="end", type="type", name="text",
@@ -29,7 +29,7 @@ ENTITY_RELATION = form(
 
 # WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
 TRIPLE_LIST = form(
-    "triple-list", order=8, keys=("text", "triple_list"), detects=has("triple_list"),
+    "triple-list", place=8, keys=("text", "triple_list"), detects=has("triple_list"),
     id="id", text="text", triples="triple_list",
 )  # fmt: skip
 
@@ -56,7 +56,7 @@ def with_spans(path: Path, occurrence: str = "first") -> Rows:
 
 # the same as TPLinker and the generalisation papers spread it
 TRIPLE_LIST_SPANS = form(
-    "triple-list-spans", order=7, keys=("text", "triple_list", "relation_list"), detects=has("relation_list", "text"),
+    "triple-list-spans", place=7, keys=("text", "triple_list", "relation_list"), detects=has("relation_list", "text"),
     rows=with_spans, id="id", text="text", triples="relation_list",
     subject="subject", relation="predicate", object="object",
     subject_start="subj_char_span.0", subject_end="subj_char_span.1",
@@ -75,7 +75,7 @@ def one_side(path: Path, side: str = "truth") -> Rows:
 
 
 PREDICTIONS = form(
-    "predictions", order=6, keys=("text", "predict", "truth"), detects=has("predict", "truth"), rows=one_side,
+    "predictions", place=6, keys=("text", "predict", "truth"), detects=has("predict", "truth"), rows=one_side,
     text="text", triples="triples",
 )  # fmt: skip
 
@@ -99,7 +99,7 @@ def pairs(path: Path) -> Rows:
 
 # one line an entity pair with its sentence, as the raw NYT10 corpus (Riedel et al. 2010) is spread
 PAIRS = form(
-    "pairs", order=11, keys=("text", "relation", "h", "t"), rows=pairs,
+    "pairs", place=11, keys=("text", "relation", "h", "t"), rows=pairs,
     detects=lambda probe: (
         (probe.line.count("\t") >= TABS and probe.line.rstrip().endswith(PAIR_END))
         or any({"relation", *keys} <= probe.value.keys() for keys in (("text", "h", "t"), ("sentence", "head", "tail")))
@@ -110,7 +110,7 @@ PAIRS = form(
 
 # one pair a row, positions of tokens, ends inclusive
 TACRED = form(
-    "tacred", order=5.3, keys=("token", "relation", "subj_start", "obj_start"),
+    "tacred", place=5.3, keys=("token", "relation", "subj_start", "obj_start"),
     id="id", tokens="token", relation="relation", none=("no_relation",), last="inclusive",
     subject_start="subj_start", subject_end="subj_end", subject_type="subj_type",
     object_start="obj_start", object_end="obj_end", object_type="obj_type",
@@ -145,7 +145,7 @@ def _is_fewrel(probe: Probe) -> bool:
 
 
 FEWREL = form(
-    "fewrel", order=5.4, rows=fewrel, detects=_is_fewrel, tokens="tokens", relation="relation",
+    "fewrel", place=5.4, rows=fewrel, detects=_is_fewrel, tokens="tokens", relation="relation",
     subject="h", object="t", start="start", end="end", last="inclusive",
 )  # fmt: skip
 
@@ -157,7 +157,7 @@ def _is_raw_rebel(probe: Probe) -> bool:
 
 # what REBEL was made from, with `surfaceform` for every part
 REBEL_RAW = form(
-    "rebel-raw", order=5.6, detects=_is_raw_rebel, id="docid", text="text", triples="triples",
+    "rebel-raw", place=5.6, detects=_is_raw_rebel, id="docid", text="text", triples="triples",
     subject="subject.surfaceform", relation="predicate.surfaceform", object="object.surfaceform",
 )  # fmt: skip
 
@@ -201,7 +201,7 @@ def _with_ends(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 # spaCy's annotation tool
 PRODIGY = form(
-    "prodigy", order=6.1, keys=("text", "spans", "relations"), rows=of_people,
+    "prodigy", place=6.1, keys=("text", "spans", "relations"), rows=of_people,
     text="text", triples="relations", subject="head", relation="label", object="child",
     entities="spans", name="text", start="start", end="end", type="label",
 )  # fmt: skip
@@ -220,7 +220,7 @@ def marked(row: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 DOCCANO = form(
-    "doccano", order=6.2, keys=("text", "entities", "relations"), detects=_is_doccano, plain=marked,
+    "doccano", place=6.2, keys=("text", "entities", "relations"), detects=_is_doccano, plain=marked,
     id="id", text="text", triples="relations", subject="from_id", relation="type", object="to_id",
     entities="entities", key="id", start="start_offset", end="end_offset", type="label",
 )  # fmt: skip
@@ -267,7 +267,7 @@ def _names_of(annotator: Any) -> list[str]:
 
 # the JSON export
 LABEL_STUDIO = form(
-    "label-studio", order=6.3, keys=("data", "annotations"), rows=tasks,
+    "label-studio", place=6.3, keys=("data", "annotations"), rows=tasks,
     id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
     entities="regions", key="id", name="text", start="start", end="end", type="labels",
 )  # fmt: skip

@@ -188,7 +188,7 @@ def _pairs(relations: Any, where: str) -> Iterator[tuple[Sequence[int], dict[str
 
 
 DOCBIN = form(
-    "docbin", order=1, rows=documents, detects=lambda probe: probe.path.suffix == ".spacy",
+    "docbin", place=1, rows=documents, detects=lambda probe: probe.path.suffix == ".spacy",
     text="text", triples="triples", subject="s", relation="r", object="o",
     entities="entities", start="start", end="end", type="type",
 )  # fmt: skip

@@ -67,7 +67,7 @@ def roth_and_yih(path: Path) -> Rows:
 
 
 CONLL04 = form(
-    "conll04", order=2, rows=roth_and_yih, detects=lambda probe: probe.line.count("\t") == 8, **TYPED, tokens="tokens",
+    "conll04", place=2, rows=roth_and_yih, detects=lambda probe: probe.line.count("\t") == 8, **TYPED, tokens="tokens",
     last="inclusive", subject_start="s", subject_end="s", object_start="o", object_end="o",
 )  # fmt: skip
 
@@ -100,7 +100,7 @@ def adverse_effects(path: Path) -> Rows:
 
 
 ADE = form(
-    "ade-corpus-v2", order=4, rows=adverse_effects, **TYPED, text="text", subject="s", object="o",
+    "ade-corpus-v2", place=4, rows=adverse_effects, **TYPED, text="text", subject="s", object="o",
     detects=lambda probe: bool(NEGATIVE.fullmatch(probe.line) or RELATION_LINE.fullmatch(probe.line)),
 )  # fmt: skip
 
@@ -158,7 +158,7 @@ def _joined(left: str, right: str) -> str:
 
 
 SEMEVAL = form(
-    "semeval", order=5, rows=tagged_pairs, detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
+    "semeval", place=5, rows=tagged_pairs, detects=lambda probe: bool(FIRST_LINE.fullmatch(probe.line.strip())),
     **LINKED, text="text", key="id", name="name", start="start", end="end",
 )  # fmt: skip
 
@@ -224,7 +224,7 @@ def _located(triple: dict[str, Any], position: str, text: str, words: list[Any],
 
 
 SENT_TUP = form(
-    "sent-tup", order=1, rows=three_files, text="text", triples="triples", subject="s", relation="r", object="o",
+    "sent-tup", place=1, rows=three_files, text="text", triples="triples", subject="s", relation="r", object="o",
     subject_start="s1", subject_end="s2", object_start="o1", object_end="o2",
     detects=lambda probe: probe.path.suffix in SUFFIXES
     or (not probe.path.exists() and probe.path.with_name(f"{probe.path.name}.sent").exists()),
@@ -278,7 +278,7 @@ def _all_of(value: Any, kind: type) -> bool:
 
 
 IOB = form(
-    "iob", order=6.4, rows=tokens, detects=lambda probe: probe.line.startswith("#doc"), **LINKED, tokens="tokens",
+    "iob", place=6.4, rows=tokens, detects=lambda probe: probe.line.startswith("#doc"), **LINKED, tokens="tokens",
     key="id", start="start", end="end", type="type", last="inclusive",
 )  # fmt: skip
 
@@ -365,6 +365,6 @@ def _is_brat(probe: Probe) -> bool:
 
 
 BRAT = form(
-    "brat", order=0.9, rows=texts, detects=_is_brat, **LINKED, text="text",
+    "brat", place=0.9, rows=texts, detects=_is_brat, **LINKED, text="text",
     key="id", start="start", end="end", type="type",
 )  # fmt: skip
