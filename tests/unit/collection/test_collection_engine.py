@@ -33,7 +33,7 @@ from tripleaudit.collection.pipeline import Models, System, predictions
 from tripleaudit.collection.reading import Line, Reading
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.store import iterate_sentences, save_sentences
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
@@ -121,7 +121,7 @@ def made(work):
 
 def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(extracted, models, texts):
     out, manifest = extracted
-    rows, gold = rows_of(out), list(iterate_sentences(texts / "gold.jsonl"))
+    rows, gold = rows_of(out), load_sentences(texts / "gold.jsonl")
     assert [row["id"] for row in rows] == [each.id for each in gold]
     assert [row["line"] for row in rows] == list(range(1, len(gold) + 1))
     assert {row["source"] for row in rows} == {str(texts / "gold.jsonl")}
@@ -130,7 +130,7 @@ def test_the_blocks_read_as_one_file_and_equal_the_extractor_behind_the_gate(ext
     scores = dict(zip(known, classifier.decide(known), strict=True))
     expected = {each.text: {t.strings for t in each.triples} for each in extractor.extract(known)}
     passed = 0
-    for row, sentence in zip(rows, iterate_sentences(out), strict=True):
+    for row, sentence in zip(rows, load_sentences(out), strict=True):
         let_through = scores[row["text"]] > 0.5
         passed += let_through
         assert row["gate"] == pytest.approx(scores[row["text"]], abs=1e-3)
@@ -547,7 +547,7 @@ def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts
         command = ["collection", "run", str(texts / "gold.jsonl"), *study.collections.who_options("toys", 1)]
         command += ["--out", str(tmp_path / "out"), "--block", "4", "--gpu", "0"]
         kill_while(lambda: main(command), tmp_path / "out", size=4)
-        gold, rows = list(iterate_sentences(texts / "gold.jsonl")), rows_of(tmp_path / "out")
+        gold, rows = load_sentences(texts / "gold.jsonl"), rows_of(tmp_path / "out")
         assert [row["id"] for row in rows] == [each.id for each in gold]
         for row in rows:
             words = row["text"].split()

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from datasets import Dataset
 
+from support.reading import strings
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
@@ -32,14 +33,10 @@ def test_a_real_corpus_survives(tmp_path, real_data):
     assert read_corpus(tmp_path / "data").sentences == sentences
 
 
-def test_triples_as_lists_under_other_names(tmp_path):
+def test_a_data_set_of_other_columns_is_read_by_a_mapping_or_refused_in_a_sentence(tmp_path):
     rows = [{"sent": "Rome is in Italy", "facts": [["Rome", "in", "Italy"]]}, {"sent": "x", "facts": []}]
-    corpus = read_corpus(saved(tmp_path, rows), columns={"text": "sent", "triples": "facts"})
-    assert corpus.sentences[0].triples[0].strings == ("Rome", "in", "Italy")
-    assert corpus.report.zero_triple_sentences == 1
-
-
-def test_bad_data_sets_are_one_clear_sentence(tmp_path):
+    corpus = read_corpus(saved(tmp_path / "named", rows), columns={"text": "sent", "triples": "facts"})
+    assert strings(corpus) == [[("Rome", "in", "Italy")], []]
     path = saved(tmp_path, [{"words": ["x"], "label": 1}])
     with pytest.raises(UserError, match="known to be the subject and the object; .* columns are words, label"):
         read_corpus(path)

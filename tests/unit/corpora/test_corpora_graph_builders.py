@@ -10,7 +10,6 @@ import pytest
 from support.reading import lines, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.remarks import remarks
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.systems.test_set import SystemFiles, predict_system
@@ -128,12 +127,6 @@ def test_pairs_of_gliner2_may_have_spans_and_scores(tmp_path):
     ):
         with pytest.raises(UserError, match=message):
             read_corpus(write(tmp_path, {"out.jsonl": {"text": TEXT, "relation_extraction": {"leads": pairs}}}))
-
-
-def test_an_extraction_without_an_object_is_counted(tmp_path):
-    none = {"sentence": TEXT, "extraction": {"arg1": {"text": "It"}, "rel": {"text": "rained"}, "arg2s": []}}
-    path = write(tmp_path, {"out.json": [OUTPUTS["openie5"][0], none]})
-    assert remarks(read_corpus(path).report)["no_object"][0] == 1
 
 
 def test_types_of_entities_come_along(tmp_path):

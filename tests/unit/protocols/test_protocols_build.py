@@ -92,7 +92,6 @@ def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--protocol", "sifted"], "option 'rule' is missing"),
         (["--protocol", "rearranged", "--percent", "5"], "--percent belongs to protocol sifted, not rearranged"),
         (["--protocol", "rearranged", "--test-size", "99"], "too few"),
     ],

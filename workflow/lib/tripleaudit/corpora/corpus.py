@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
 from tripleaudit.corpora.remarks import KINDS, SHOWN
-from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.spans import OCCURRENCES, find_spans
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.errors import UserError, hint
 
@@ -139,8 +139,11 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
             such strings if they are in the text. With ``all``, every subject is paired with every object.
 
     Raises:
-        UserError: a position does not fit the text, a position is missing with ``given``, or there is no sentence.
+        UserError: a position does not fit the text, a position is missing with ``given``, there is no sentence, or
+            ``occurrence`` is none of the three.
     """
+    if occurrence not in OCCURRENCES:
+        raise UserError(f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}")
     report = CorpusReport(source, format, occurrence)
     sentences: list[Sentence] = []
     texts, unique, ids = set[str](), set[Any](), set[str]()

@@ -8,7 +8,6 @@ from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, of_rel
 from tripleaudit.corpora.divide import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
-from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.errors import UserError
 from tripleaudit.files import sha256
 from tripleaudit.sources import registry
@@ -41,7 +40,6 @@ def read_registered(
         UserError: unknown corpus or split, or a relation that no triple has; a file is missing, has another hash or
             other counts than registered, or is broken.
     """
-    check_occurrence(occurrence)
     entry = registry.corpus(name)
     for file in entry.raw_files(split):
         check_raw_file(file, file.below(raw_root))

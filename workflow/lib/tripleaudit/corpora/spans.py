@@ -14,17 +14,8 @@ level is part of every corpus report.
 
 from typing import Literal
 
-from tripleaudit.errors import UserError
-
 Level = Literal["word", "token", "substring", "missing"]
 OCCURRENCES = ("first", "all", "given")
-
-
-def check_occurrence(occurrence: str) -> str:
-    """Return ``occurrence``, or raise :class:`UserError` where it is none of :data:`OCCURRENCES`."""
-    if occurrence not in OCCURRENCES:
-        raise UserError(f"occurrence: {occurrence!r} is unknown, expected one of {', '.join(OCCURRENCES)}")
-    return occurrence
 
 
 def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tuple[int, int]], Level]:

@@ -1,6 +1,6 @@
 """The project's own JSON-lines form of a corpus, which every stage reads and writes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from tripleaudit.corpora.model import Sentence, sentence_from_json
@@ -8,18 +8,12 @@ from tripleaudit.files import read_jsonl, write_jsonl
 
 
 def load_sentences(path: str | Path) -> list[Sentence]:
-    """Read all sentences of a JSON-lines file; errors as :func:`iterate_sentences`."""
-    return list(iterate_sentences(path))
-
-
-def iterate_sentences(path: str | Path) -> Iterator[Sentence]:
-    """Yield the sentences of a JSON-lines file one by one, in constant memory.
+    """Read all sentences of a JSON-lines file.
 
     Raises:
         UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file and line named).
     """
-    for number, value in read_jsonl(path):
-        yield sentence_from_json(value, f"{path} line {number}")
+    return [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
 
 
 def save_sentences(path: str | Path, sentences: Iterable[Sentence]) -> None:

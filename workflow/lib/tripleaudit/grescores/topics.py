@@ -217,9 +217,9 @@ def read_texts(path: str | Path) -> list[str]:
     """
     path = Path(path)
     if ".jsonl" in path.suffixes:
-        from tripleaudit.corpora.store import iterate_sentences
+        from tripleaudit.corpora.store import load_sentences
 
-        return [sentence.text for sentence in iterate_sentences(path)]
+        return [sentence.text for sentence in load_sentences(path)]
     value = read_json(path)
     texts = list(value)
     if not isinstance(value, list | dict) or not all(isinstance(text, str) for text in texts):

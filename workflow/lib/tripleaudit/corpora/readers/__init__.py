@@ -18,7 +18,6 @@ from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.corpora.remarks import say
-from tripleaudit.corpora.spans import check_occurrence
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.shipped import shipped
@@ -143,7 +142,6 @@ def read_corpus(
         UserError: a file comes twice; missing or unreadable file, unknown format, broken content (file and line or
             item), no sentence.
     """
-    check_occurrence(occurrence)
     if isinstance(path, Given):
         source, formats = path.name, ["python"]
         raw: Iterable[RawSentence] = with_left_out(path.sentences(options.get("columns")), path)
