@@ -31,14 +31,18 @@ def test_no_pair_that_could_be_positive_is_lost(seed, power, worst, width):
     left, right = torch.randn(2, 6, width, generator=draw, dtype=torch.float64)
     weight = torch.randn(4, 5, width, generator=draw, dtype=torch.float64)
     weight[:, 0], weight[1:, 1] = 1e3 * weight[:, 0], weight[0, 1]  # columns of unlike sizes; one of equal classes
-    if worst:
-        error = 0.499 * (weight[1, 2] - weight[0, 2]).sign()
+    if worst:  # weights are whole numbers, or lie just above them
+        whole = torch.randint(-MOST, MOST, (width,), generator=draw).double()
+        whole[0], weight[0] = MOST, 0
+        weight[1, 2], weight[1, 3] = whole, whole + 0.4 * (whole < MOST)
+        error = 0.499 * whole.sign()
         left, right = (torch.randint(0, MOST // 2, part.shape, generator=draw) + error for part in (left, right))
         left[5, 0] = MOST / 2
     left, right = left * 10.0**power, right * 10.0**power
     just = torch.einsum("id,cgd->icg", torch.relu(left + right), weight[:1] - weight)
     bias = torch.cat([torch.zeros(1, 5), just[torch.randint(6, (5,), generator=draw), 1:, torch.arange(5)].T])
     bias[1:] += 1e-9 * bias[1:].abs()
+    bias[2:] = -torch.inf if worst else bias[2:]
     bias[3, 3], bias[3, 4] = -torch.inf, 1e30 if seed % 9 == 0 else -1e30
     assert positive(left, right, weight, bias) <= set(Screen(weight, bias).pairs(left, right).tolist())
 
