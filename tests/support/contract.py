@@ -214,7 +214,7 @@ class ExtractorContract:
     """What holds for every extractor; the class of a test module says what is its own.
 
     Attributes:
-        kind: the extractor; ``layout`` of its tokens, by default its own.
+        kind: the extractor.
         oracle: see :func:`ceiling`; ``words`` as there.
         decodable: of the triples of a random batch those that its decoding can give back, found one by one.
         worked: rows of the worked example.
@@ -224,7 +224,6 @@ class ExtractorContract:
     """
 
     kind: ClassVar[type[Extractor]]
-    layout: ClassVar[str] = ""
     oracle: ClassVar[Oracle]
     decodable: ClassVar[Callable[[dict], set]]
     words: ClassVar[bool] = False
@@ -265,7 +264,7 @@ class ExtractorContract:
     def test_ceilings_on_real_test_sets(self, real_data, minilm, corpus):
         sentences = read_triple_list(real_data / corpus / "test_triples.json")
         relations = sorted({triple.relation for each in sentences for triple in each.triples})
-        aligner = Aligner(AutoTokenizer.from_pretrained(minilm), self.layout or self.kind.settings().layout)
+        aligner = Aligner(AutoTokenizer.from_pretrained(minilm), self.kind.settings().layout)
         reached = ceiling(self.oracle, sentences, aligner, relations, words=self.words)
         assert 100 * reached == pytest.approx(self.ceilings[corpus], abs=self.within)
 

@@ -16,7 +16,7 @@ WIDE = 2**24
 CASES = [(name, {}, WIDE) for name in NAMES]
 CASES += [(name, {}, cells) for name in PAIRED for cells in (3000, 40)]
 CASES += [("tplinker", {"padded_cells": True, "max_length": 20}, cells) for cells in (WIDE, 3000, 40)]
-CASES += [("onerel", {"layout": "subword"}, WIDE), ("grte", {"rounds": 2}, WIDE)]
+CASES += [("grte", {"rounds": 2}, WIDE)]
 CASES += [("pfn", {"entities": "last_word"}, WIDE), ("ptrnet", {"max_triples": 1}, WIDE)]
 
 

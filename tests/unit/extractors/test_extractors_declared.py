@@ -53,7 +53,12 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("casrel", {"drop_zero": 1}, "model/drop_zero: expected boolean, got 1"),
         ("pfn", {"entities": "half"}, "model/entities: expected one of full, last_word, got 'half'"),
         ("prgc", {"dropout": float("nan")}, "model/dropout: expected a finite number, got nan"),
-        ("onerel", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),
+        ("grte", {"layout": "markers"}, "model/layout: expected one of subword, marker, got 'markers'"),
+        (
+            "onerel",
+            {"layout": "subword"},
+            "model/layout: expected marker, without which no entity of one token is found, got 'subword'",
+        ),
         ("ptrnet", {"order": "never"}, "model/order: expected one of text, epoch, got 'never'"),
         ("ptrnet", {"max_words": 0}, "model/max_words: expected at least 1, got 0"),
         ("zcc", {"head": "multi"}, "model/head: expected one of binary, mcml, got 'multi'"),

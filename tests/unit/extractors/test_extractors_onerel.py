@@ -88,15 +88,6 @@ def test_dropout_acts_in_training_only(tiny_encoder):
     assert 0.05 < (dropped == 0).float().mean() < 0.15
 
 
-class TestWithoutMarkers(TestOneRel):
-    """The ceiling depends on how many entities are a single piece of the encoder's vocabulary."""
-
-    layout = "subword"
-    exact = {**TestOneRel.exact, "layout": layout}
-    ceilings, within = {"nyt": 30.7, "webnlg": 72.2}, 10
-    test_whole_model = test_the_worked_example_comes_back = None
-
-
 def test_the_score_is_the_product_of_the_three_probabilities_used():
     cells = targets(torch.tensor([[0, 1, 4, 0, 7, 8], [1, 2, 2, 1, 3, 3]]))
     by_place = {(0, 1, 7): 0.5, (0, 1, 8): 0.6, (0, 4, 8): 0.7, (1, 2, 3): 0.9}

@@ -15,7 +15,6 @@ SETTINGS = [
     (TPLinker, {}),
     (TPLinker, {"padded_cells": True, "max_length": 20}),
     (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0}),
-    (OneRel, {"hidden_dropout": 0.0, "pair_dropout": 0.0, "layout": "subword"}),
     (GRTE, {"dropout": 0.0}),
     (GRTE, {"dropout": 0.0, "rounds": 2}),
 ]

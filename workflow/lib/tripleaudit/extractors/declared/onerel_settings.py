@@ -1,17 +1,19 @@
 """What OneRel declares."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from tripleaudit.extractors.alignment import LAYOUTS
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Rate, among
+from tripleaudit.fields import Rate, form
+
+MARKER = form("marker, without which no entity of one token is found", Literal["marker"], {"enum": ["marker"]})
 
 
 class OneRelSettings(ExtractorSettings):
     sparse_outputs = {"tags": 4}
     training_defaults = OFFICIAL["onerel"]
 
-    layout: Annotated[str, among(LAYOUTS)] = "marker"
+    layout: Annotated[str, MARKER] = "marker"
+    """`marker` alone: the first and last tag of an entity of one token would share a cell, which holds only one."""
     hidden_dropout: Rate = 0.2
     """Of the encoder's states."""
     pair_dropout: Rate = 0.1
