@@ -73,7 +73,7 @@ class TestGRTE(ExtractorContract, PlainLoss, Portions):
     oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
     exact = {"dropout": 0.0}
     ceilings = {"nyt": 99.99, "webnlg": 99.94}
-    portions = grte, "CANDIDATES"
+    portions = grte, "CELLS_AT_ONCE"
     whole = {"rounds": 2, "dropout": 0.0}
     determinism = {"learning_rate": 1e-5, "rounds": 3, "dropout": 0.1}  # the loss is a sum: large gradients
 

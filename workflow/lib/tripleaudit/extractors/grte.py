@@ -20,7 +20,7 @@ from tripleaudit.extractors.tables import Cells, Table, gold_cells
 # labels by length of subject and object (single or multi token), and which tokens the cell joins
 SS, MSH, MST, SMH, SMT, MMH, MMT = range(1, 8)
 LABELS = 8
-CANDIDATES = 2**22  # cells looked at together when decoding
+CELLS_AT_ONCE = 2**22  # cells looked at together when decoding
 
 
 class GRTE(Extractor):
@@ -204,7 +204,7 @@ def _first_below_right(cells: Cells, table: Tensor) -> tuple[Tensor, Tensor]:
     stop = torch.searchsorted(table[tails], table[heads], right=True)
     window = torch.arange(max(1, int((stop - start).max())), device=heads.device)
     found_heads, found_tails = [], []
-    for part in torch.arange(len(heads), device=heads.device).split(max(1, CANDIDATES // len(window))):
+    for part in torch.arange(len(heads), device=heads.device).split(max(1, CELLS_AT_ONCE // len(window))):
         at = start[part, None] + window
         candidate = tails[at.clamp(max=len(tails) - 1)]
         head = heads[part, None]

@@ -36,19 +36,19 @@ class Words(NamedTuple):
         vectors: [W, B, D].
         keys: [W, B, 2 D], the word parts of both attentions.
         lstms: the pointer LSTMs, one for subjects and one for objects.
-        back: [W, B], the position that each position has in the reversed sentence.
+        mirrored: [W, B], the position that each position has in the reversed sentence.
     """
 
     mask: Tensor
     vectors: Tensor
     keys: Tensor
     lstms: tuple[SplitLSTM | WholeLSTM, ...]
-    back: Tensor
+    mirrored: Tensor
 
     def take(self, rows: Tensor | slice) -> "Words":
         """The words of some sentences of the batch, in the CPU's formulation."""
         lstms = tuple(each._replace(gates=each.gates[:, :, rows]) for each in self.lstms)
-        return Words(self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], lstms, self.back[:, rows])
+        return Words(self.mask[:, rows], self.vectors[:, rows], self.keys[:, rows], lstms, self.mirrored[:, rows])
 
 
 class State(NamedTuple):
@@ -180,10 +180,10 @@ class PtrNet(Extractor):
         mask = first >= 0
         lengths = mask.sum(dim=0)
         positions = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
-        back = torch.where(mask, lengths - 1 - positions, positions)
+        mirrored = torch.where(mask, lengths - 1 - positions, positions)
         pointers = self.subject_lstm, self.object_lstm
-        lstms = tuple(prepare(lstm, vectors, mask, back) for lstm in pointers)
-        return Words(mask, vectors, self.attention_keys(vectors), lstms, back)
+        lstms = tuple(prepare(lstm, vectors, mask, mirrored) for lstm in pointers)
+        return Words(mask, vectors, self.attention_keys(vectors), lstms, mirrored)
 
     def start(self, words: Words) -> State:
         """The state before the first step."""
@@ -205,7 +205,7 @@ class PtrNet(Extractor):
         hidden = self.dropout(hidden)
         pointers, arguments, before = [], [], None
         for lstm, out in zip(words.lstms, (self.subject_pointers, self.object_pointers), strict=True):
-            features = self.dropout(lstm.run(words.vectors, words.back, hidden, before))
+            features = self.dropout(lstm.run(words.vectors, words.mirrored, hidden, before))
             logits = masked(out(features), words.mask[..., None])  # [W, B, 2]
             ends = logits.softmax(dim=0).flip(-1).to(features.dtype)  # the end-weighted half comes first
             arguments.append(self.dropout(torch.einsum("wbk,wbd->bkd", ends, features).flatten(1)))

@@ -39,26 +39,26 @@ class SplitLSTM(NamedTuple):
     recurrent: Tensor
 
     @classmethod
-    def of(cls, lstm: nn.LSTM, vectors: Tensor, back: Tensor) -> "SplitLSTM":
+    def of(cls, lstm: nn.LSTM, vectors: Tensor, mirrored: Tensor) -> "SplitLSTM":
         """Split a pointer LSTM; vectors [W, B, D]."""
         width = vectors.shape[-1]
         inputs = torch.stack([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse]).mT
         bias = torch.stack([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
         own, hidden, before = inputs.split([width, width, inputs.shape[1] - 2 * width], dim=1)
         return cls(
-            by_direction(vectors, back, own) + bias[:, None],
+            by_direction(vectors, mirrored, own) + bias[:, None],
             hidden,
             before if before.shape[1] else None,
             torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse]),
         )
 
-    def run(self, vectors: Tensor, back: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
+    def run(self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
         """One step, with the decoder's state [B, D] and the features [W, B, 2 D] before; returns [W, B, 2 D]."""
         gates = self.gates + torch.matmul(hidden, self.hidden)
         if before is not None:
-            gates = gates + by_direction(before, back, self.before)
+            gates = gates + by_direction(before, mirrored, self.before)
         ahead, behind = two_way(gates, self.recurrent).unbind(1)
-        return torch.cat([ahead, reverse(behind, back)], dim=-1)
+        return torch.cat([ahead, reverse(behind, mirrored)], dim=-1)
 
 
 class WholeLSTM(NamedTuple):
@@ -97,7 +97,7 @@ class WholeLSTM(NamedTuple):
         padding = F.pad((~mask)[..., None].to(dtype), (0, columns - 1))
         return cls(weights, padding, padding.new_zeros(2, mask.shape[1], width + units))
 
-    def run(self, vectors: Tensor, back: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
+    def run(self, vectors: Tensor, mirrored: Tensor, hidden: Tensor, before: Tensor | None) -> Tensor:
         """As :meth:`SplitLSTM.run`, over ``[words; hidden; before]`` of a padded batch."""
         parts = [vectors, hidden.expand(len(vectors), -1, -1), *([] if before is None else [before]), self.padding]
         with torch.autocast(vectors.device.type, enabled=False):
@@ -107,22 +107,22 @@ class WholeLSTM(NamedTuple):
             return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
 
 
-def prepare(lstm: nn.LSTM, vectors: Tensor, mask: Tensor, back: Tensor) -> SplitLSTM | WholeLSTM:
+def prepare(lstm: nn.LSTM, vectors: Tensor, mask: Tensor, mirrored: Tensor) -> SplitLSTM | WholeLSTM:
     """Prepare a pointer LSTM for all steps, over ``[words; hidden]`` or ``[words; hidden; before]``.
 
-    ``vectors`` [W, B, D]; ``mask`` [W, B], where there is a word; ``back`` as in :class:`ptrnet.Words`.
+    ``vectors`` [W, B, D]; ``mask`` [W, B], where there is a word; ``mirrored`` as in :class:`ptrnet.Words`.
     """
-    return WholeLSTM.of(lstm, mask, vectors.dtype) if on_device(vectors) else SplitLSTM.of(lstm, vectors, back)
+    return WholeLSTM.of(lstm, mask, vectors.dtype) if on_device(vectors) else SplitLSTM.of(lstm, vectors, mirrored)
 
 
-def reverse(values: Tensor, back: Tensor) -> Tensor:
+def reverse(values: Tensor, mirrored: Tensor) -> Tensor:
     """Reverse [W, B, …] along the words of each sentence; padding stays where it is."""
-    return values[back, torch.arange(back.shape[1], device=back.device)]
+    return values[mirrored, torch.arange(mirrored.shape[1], device=mirrored.device)]
 
 
-def by_direction(values: Tensor, back: Tensor, weight: Tensor) -> Tensor:
+def by_direction(values: Tensor, mirrored: Tensor, weight: Tensor) -> Tensor:
     """Multiply [W, B, I], as it is and reversed, by the weights [2, I, O] of the directions; returns [W, 2, B, O]."""
-    both = torch.stack([values, reverse(values, back)])
+    both = torch.stack([values, reverse(values, mirrored)])
     product = torch.bmm(both.flatten(1, 2), weight)
     return product.unflatten(1, values.shape[:2]).transpose(0, 1)
 

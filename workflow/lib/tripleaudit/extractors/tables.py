@@ -260,12 +260,12 @@ class _BlockLoss(torch.autograd.Function):
         device, dtype = left.device, left.dtype
         # logits relative to class 0, whose own are 0: one class less to compute
         weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
-        exact = raise_precision(left[:0]).dtype
-        losses = torch.zeros(columns, dtype=exact, device=device)
-        factors = torch.ones_like(losses) if scale is None else scale.to(exact)
+        precise = raise_precision(left[:0]).dtype
+        losses = torch.zeros(columns, dtype=precise, device=device)
+        factors = torch.ones_like(losses) if scale is None else scale.to(precise)
         if need:
-            d_left, d_right = torch.zeros_like(left, dtype=exact), torch.zeros_like(right, dtype=exact)
-            d_weight, d_bias = torch.zeros_like(weight, dtype=exact), torch.zeros_like(bias, dtype=exact)
+            d_left, d_right = torch.zeros_like(left, dtype=precise), torch.zeros_like(right, dtype=precise)
+            d_weight, d_bias = torch.zeros_like(weight, dtype=precise), torch.zeros_like(bias, dtype=precise)
         for block in blocks:
             rows = (block.sentence, slice(block.top, block.bottom))
             cols = (block.sentence, slice(block.first, block.stop))
@@ -429,16 +429,16 @@ class _PaddedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, left, right, weight, bias, features, pairs, cells, scale, need):
         classes, columns, _ = weight.shape
-        dtype, exact = left.dtype, raise_precision(left[:0]).dtype
+        dtype, precise = left.dtype, raise_precision(left[:0]).dtype
         weight_, bias_ = weight.to(dtype), bias.to(dtype)
-        factors = bias.new_ones(columns, dtype=exact) if scale is None else scale.to(exact)
+        factors = bias.new_ones(columns, dtype=precise) if scale is None else scale.to(precise)
         sentences, chunks = pairs.blocks(classes, columns)
         sums, positive, grads = [[] for _ in chunks], [], []
-        d_weight, d_bias = (torch.zeros_like(each, dtype=exact) for each in (weight, bias))
+        d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (weight, bias))
         for block in sentences:
             with torch.set_grad_enabled(need):
                 graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
-            mask = pairs.valid(block, exact)
+            mask = pairs.valid(block, precise)
             x = graph.detach()
             seen, dx = x * mask.to(dtype)[:, None], None
             for number, chunk in enumerate(chunks):
@@ -446,7 +446,7 @@ class _PaddedLoss(torch.autograd.Function):
                 z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
                 logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
                 sums[number].append(-(mask @ logs[:, 0]))
-                none, gold, column, weigh = _in_chunk(cells, exact, block, chunk, pairs.count, logs.shape)
+                none, gold, column, weigh = _in_chunk(cells, precise, block, chunk, pairs.count, logs.shape)
                 flat = logs.view(-1)
                 more = (flat[none] - flat[gold]) * weigh
                 positive.append((more, column))

@@ -104,8 +104,7 @@ class ExtractorTrainer:
         static = settings.batch_size if self.update.static else 0
         self.collate = Collator(type(model), model.config, model.aligner.pad_id, seed, static)
         self.dataset, self.seed = dataset, seed
-        self.batches_per_epoch = math.ceil(dataset.size(settings.unit) / settings.batch_size)
-        self.steps_per_epoch = math.ceil(self.batches_per_epoch / settings.accumulation)
+        self.batches_per_epoch, self.steps_per_epoch = epoch_sizes(dataset, settings)
         self.steps = settings.max_steps or settings.epochs * self.steps_per_epoch
         self.rates = Rates(self.optimizer, settings, self.steps, self.steps_per_epoch)
         self.log_every = max(1, self.steps_per_epoch // LOGS_PER_EPOCH)
@@ -266,6 +265,12 @@ class ExtractorTrainer:
         self.update.total.fill_(run["total"])
 
 
+def epoch_sizes(dataset: TrainingSentences, settings: TrainingSettings) -> tuple[int, int]:
+    """Batches and optimiser steps of an epoch."""
+    count = math.ceil(dataset.size(settings.unit) / settings.batch_size)
+    return count, math.ceil(count / settings.accumulation)
+
+
 def train_extractor(
     model: Extractor,
     dataset: TrainingSentences,
@@ -299,9 +304,9 @@ def train_extractor(
             f"dropped; counts: {dict(dataset.counts)}"
         )
     model.config.bf16 = settings.bf16  # prediction keeps to it
-    steps_of_epoch = math.ceil(math.ceil(dataset.size(settings.unit) / settings.batch_size) / settings.accumulation)
-    first_validation = settings.evaluate_from * steps_of_epoch
-    if validate is not None and settings.max_steps and settings.max_steps < first_validation - steps_of_epoch + 1:
+    _, steps = epoch_sizes(dataset, settings)
+    first_validation = settings.evaluate_from * steps
+    if validate is not None and settings.max_steps and settings.max_steps <= first_validation - steps:
         raise UserError(
             f"training/evaluate_from: the first validation would follow epoch {settings.evaluate_from}, step "
             f"{first_validation}, but max_steps is {settings.max_steps}; expected more steps, or a lower evaluate_from"
