@@ -11,7 +11,6 @@ from torch import nn
 from support.extractors import build, f1, gold, save_tiny_encoder, toy_sentences
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.unirel import UniRel
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
 from tripleaudit.training import checkpoints, embedding, trainer
 from tripleaudit.training.data import TrainingSentences
@@ -108,54 +107,12 @@ def untrained(encoder, kind=CasRel, **settings):
     return model, TrainingSentences(SENTENCES, model, noise)
 
 
-def test_the_rows_are_those_of_texts_noise_specials_padding_and_what_else_is_read(encoder):
-    model, dataset = untrained(encoder, UniRel, probability=0.5)
-    rows = embedding_rows(model, dataset, TrainingSettings())
-    ids = set(model.tokenizer([each.text for each in SENTENCES] + model.config.relations).input_ids[0])
-    ids |= {model.tokenizer.pad_token_id, model.tokenizer.sep_token_id}
-    assert ids <= set(rows.ids.tolist())
-    assert set(rows.ids.tolist()) >= {model.tokenizer.convert_tokens_to_ids(each) for each in ("c", "f", "l", "w")}
-    assert model.encoder.get_input_embeddings() is rows
-    assert rows.weight.shape == (len(rows.ids), model.hidden_size) < rows.table.weight.shape
-
-
 def test_a_token_that_nobody_named_is_an_error_and_not_a_weight_that_stands_still(encoder):
     model, dataset = untrained(encoder)
     rows = embedding_rows(model, dataset, TrainingSettings())
     (other, *_) = set(range(len(rows.table.weight))) - set(rows.ids.tolist())
     with pytest.raises(IndexError, match="expected its extractor's `extra_token_ids` to name"):
         model.encode(torch.tensor([[other]]), torch.ones(1, 1, dtype=torch.int64))
-
-
-def test_the_whole_table_stands_in_the_model_where_it_is_asked_for(encoder):
-    model, dataset = untrained(encoder)
-    names, table = list(model.state_dict()), model.encoder.get_input_embeddings()
-    rows = embedding_rows(model, dataset, TrainingSettings())
-    with torch.no_grad():
-        rows.weight += 1
-    moved = rows.weight.detach().clone()
-    with rows.whole():
-        assert model.encoder.get_input_embeddings() is table and list(model.state_dict()) == names
-        assert torch.equal(table.weight[rows.ids], moved)
-    assert model.encoder.get_input_embeddings() is rows and torch.equal(rows.weight, moved)
-    rows.release()
-    assert model.encoder.get_input_embeddings() is table
-
-
-def test_rows_that_are_admitted_have_no_moments_and_no_gradient_yet(encoder):
-    model, dataset = untrained(encoder)
-    rows = embedding_rows(model, dataset, TrainingSettings())
-    optimizer = torch.optim.Adam(model.parameters())
-    rows(rows.ids[None]).square().sum().backward()
-    optimizer.step()
-    (other, *_), before, moved = set(range(len(rows.table.weight))) - set(rows.ids.tolist()), rows.ids, rows.weight
-    values = [moved.detach().clone(), moved.grad, optimizer.state[moved]["exp_avg"]]
-    rows.admit(torch.tensor([[other]]), optimizer)
-    assert rows.weight is moved and sorted([*before.tolist(), other]) == rows.ids.tolist()
-    at = rows.positions[other]
-    found = [moved.detach(), moved.grad, optimizer.state[moved]["exp_avg"]]
-    assert all(torch.equal(value, own[rows.positions[before]]) for value, own in zip(values, found, strict=True))
-    assert torch.equal(found[0][at], rows.table.weight[other]) and not found[1][at].any() and not found[2][at].any()
 
 
 class Shared(CasRel):

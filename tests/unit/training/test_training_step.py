@@ -32,31 +32,6 @@ def test_a_packed_batch_is_the_batch():
     assert pack(batch | {"ids": torch.arange(8).view(2, 4)}, pinned=False).layout != packed.layout
 
 
-def test_a_static_batch_brings_its_learning_rates(tiny_encoder):
-    """A step of the device's formulation with packed batches ends with the weights of the CPU's, but for rounding."""
-    settings = TrainingSettings(encoder_learning_rate=1e-3, head_learning_rate=3e-3, schedule="linear", clip="global")
-    weights = []
-    for static in (False, True):
-        model = build(CasRel, tiny_encoder).train()
-        optimizer = make_optimizer(model, settings)
-        rates = Rates(optimizer, settings, 10, 5)
-        with device_formulation() if static else torch.enable_grad():
-            update = Step(model, optimizer, settings, bf16=False)
-            assert update.static == static
-            for number in range(3):
-                batch = training_batch(model, toy_sentences(), static=10 if static else 0)
-                if static:
-                    batch = pack(batch | scalars(model, rates.at(number), number), pinned=False)
-                for group, rate in zip(optimizer.param_groups, rates.at(number), strict=True):
-                    group["lr"] = rate if not static else float("nan")
-                update(batch)
-            total, norm = update.total.item(), update.norm.item()
-        weights.append((total, norm, torch.cat([value.detach().flatten() for value in model.parameters()])))
-    assert weights[0][0] == pytest.approx(weights[1][0], rel=1e-5)
-    assert weights[0][1] == pytest.approx(weights[1][1], rel=1e-3)
-    torch.testing.assert_close(weights[0][2], weights[1][2], rtol=0, atol=2e-3)
-
-
 @pytest.fixture
 def gpu(monkeypatch):
     """What a step asks of CUDA around a capture; returns the device's random numbers."""
