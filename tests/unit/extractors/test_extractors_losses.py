@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from support.extractors import random_batch
 from tripleaudit.extractors import grte, maxima, onerel, tables
 from tripleaudit.extractors.batches import Shape
-from tripleaudit.extractors.decoding import first_rows, ranks, spans_from_tags, surest
+from tripleaudit.extractors.decoding import first_rows, pairs_within, ranks, spans_from_tags, surest
 from tripleaudit.extractors.formulation import VARIABLE
 from tripleaudit.extractors.losses import binary_cells, last_written, mean_bce, read_gold, write_gold
 from tripleaudit.extractors.recurrence import WholeLSTM, partition_filter
@@ -70,6 +70,11 @@ def test_spans_end_at_the_nearest_tail_and_the_first_ones_of_a_row_are_taken():
     rows = torch.stack(spans_from_tags(heads, tails), dim=1).tolist()
     assert rows == [[0, 0, 1], [0, 1, 1], [0, 3, 3], [1, 1, 2], [1, 4, 4]]  # the last head of row 0 has no tail
     assert torch.stack(spans_from_tags(heads, tails, 2), dim=1).tolist() == [*rows[:2], *rows[3:]]
+
+
+def test_pairs_within_a_sentence():
+    i, j = pairs_within(torch.tensor([0, 0, 1]), torch.tensor([0, 1, 1, 2]))
+    assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(0, 0), (1, 0), (2, 1), (2, 2)]
 
 
 def adversarial_argsort(monkeypatch) -> None:
