@@ -7,7 +7,7 @@ from support.scored import keys_of
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.scoring.rows import Resampling, RunFiles, score_run
+from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.building import make_table
@@ -64,7 +64,7 @@ def write_finished_study(folder: Path, plots: bool = True) -> Path:
             keys = ("small", "demo", "original", trainset[-2:], testing, "casrel", noise, 1)
             out = {"out_scores": scores[-1], "out_counts": counts[-1]}
             run = RunFiles(gold=files[testing, "test"], predictions=predictions, train=files["nz", "train"], **out)
-            score_run(run, keys_of(*keys), Resampling(100), only_with_triples=testing == "nz")
+            score_run(run, keys_of(*keys), 100, only_with_triples=testing == "nz")
     merge_scores(scores, folder / "scores.csv", folder / "scores.provenance.json")
     write_study_audit(
         keys={"study": "small", "corpus": "demo", "protocol": "original"},

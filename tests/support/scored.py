@@ -10,7 +10,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
-from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_rows, score_run
+from tripleaudit.scoring.rows import RunFiles, score_classifier, score_rows, score_run
 from tripleaudit.scoring.scores import Score, write_scores
 from tripleaudit.tables.audits import study_audit
 from tripleaudit.tables.inputs import TableInputs
@@ -131,13 +131,13 @@ class Results:
         files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "predictions", "train")}
         save_sentences(files["gold"], gold)
         save_sentences(files["predictions"], predicted)
-        score_run(RunFiles(**files, **self._out(of)), keys_of(self.study, *of), Resampling(200))
+        score_run(RunFiles(**files, **self._out(of)), keys_of(self.study, *of), 200)
 
     def _decide(self, of: tuple, gold: list[Sentence], scores: Iterable[float], **more: Path) -> None:
         files = {name: self.folder / f"{name}.jsonl" for name in ("gold", "decisions")}
         save_sentences(files["gold"], gold)
         write_jsonl(files["decisions"], [{"id": s.id, "score": float(n)} for s, n in zip(gold, scores, strict=True)])
-        score_classifier(RunFiles(**files, **more, **self._out(of)), keys_of(self.study, *of), Resampling(200))
+        score_classifier(RunFiles(**files, **more, **self._out(of)), keys_of(self.study, *of), 200)
 
     def _out(self, of: tuple) -> dict[str, Path]:
         stem = self.folder / "-".join(map(str, of))
@@ -188,5 +188,5 @@ def make_study(
                 keys = (folder.name, "c", "original", "nz", testing, extractor, "none", seed)
                 gold_file = sets / testing / "test.jsonl"
                 files = RunFiles(gold=gold_file, predictions=found, train=train, report=report, **out)
-                score_run(files, keys_of(*keys), Resampling(50))
+                score_run(files, keys_of(*keys), 50)
     return folder

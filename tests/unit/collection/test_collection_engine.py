@@ -26,7 +26,7 @@ from support.fake_endpoint import FakeEndpoint
 from tripleaudit.cli import main
 from tripleaudit.collection import cluster, engine
 from tripleaudit.collection.cluster import Cluster
-from tripleaudit.collection.cost import forecast, hours
+from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
 from tripleaudit.collection.finished import folder_of, read_state, write_block
 from tripleaudit.collection.pipeline import Models, System, predictions
@@ -568,30 +568,26 @@ def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp
     assert list(forecast(work, 1, 24)) == ["5 blocks with 97 rows; 0 with 0 are to be made"]
 
 
-MEASURED = {
-    "counts": {"sentences": 1000, "let_through": 250},
-    "seconds": {"start": 8.0, "other": 1.0, "tokenisation": 0.5, "gate": 0.5, "extraction": 2.0},
-}
+def measured(**changes):
+    took = {"start": 18.0, "other": 100.0, "tokenisation": 50.0, "gate": 50.0, "extraction": 300.0}
+    counts = {"sentences": 1000, "let_through": 250}
+    return {"counts": counts, "seconds": took, "money": 50.0, "bytes": 2e9, "device": ["cpu"]} | changes
 
 
-def test_workers_share_the_time_and_start_side_by_side():
-    assert hours(MEASURED, 3600) == pytest.approx(0.004 + 8 / 3600)  # 4 s for 1000 sentences
-    assert hours(MEASURED, 3600, workers=2) == pytest.approx(0.002 + 8 / 3600)
-
-
-def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeypatch):
-    """Of 97 rows, where 1,000 sentences took 4 s, 2 GB and 50 of money."""
-    took = MEASURED | {"money": 50.0, "bytes": 2e9, "device": ["cpu"]}
-    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *_: took)
-    work = collection(texts / "gold.jsonl", models, tmp_path / "out")
-    assert list(forecast(work, 2, 24))[1:] == [
-        "250 sentences a second of one process on cpu, from 25 of them",
+@pytest.mark.parametrize(("workers", "hours"), [(1, "0.02"), (2, "0.01")])
+def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeypatch, workers, hours):
+    """Of 97 rows, where 1,000 sentences took 500 s, 2 GB and 50 of money: 48.5 s of one worker, and 18 s to start."""
+    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *_: measured())
+    assert list(forecast(collection(texts / "gold.jsonl", models, tmp_path / "out"), workers, 24))[1:] == [
+        "2 sentences a second of one process on cpu, from 25 of them",
         "25 % pass to the extractor; about 0.19 GB are written",
-        "0.00 hours with 2 workers on such machines",
+        f"{hours} hours with {workers} workers on such machines",
         "money: 4.85 for answers",
     ]
 
 
-def test_nothing_measured_is_said():
+def test_nothing_measured_is_said(models, texts, tmp_path, monkeypatch):
+    nothing = measured(counts={"sentences": 0, "let_through": 0})
+    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *_: nothing)
     with pytest.raises(UserError, match="the sample has no sentences"):
-        hours(MEASURED | {"counts": {"sentences": 0, "let_through": 0}}, 1)
+        list(forecast(collection(texts / "gold.jsonl", models, tmp_path / "out"), 1, 24))

@@ -14,7 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.rows import Resampling, RunFiles, score_classifier, score_run
+from tripleaudit.scoring.rows import RunFiles, score_classifier, score_run
 from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align, load_pair, load_side
 
@@ -51,7 +51,7 @@ def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str,
     out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
     further = {name: options.pop(name) for name in ("train", "decisions", "report") if name in options}
     chosen = RunFiles(gold=files["gold"], predictions=files["predictions"], **out, **further)
-    score_run(chosen, KEYS, Resampling(), **options)
+    score_run(chosen, KEYS, **options)
     return {(row.stratum, row.matching, row.metric): row for row in read_scores(out["out_scores"])}
 
 

@@ -4,10 +4,9 @@ By the clock, W workers take n c / W for n sentences of c seconds each, and s fo
 """
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tripleaudit.collection import engine
 from tripleaudit.collection.addresses import TextFile, text_files
@@ -19,23 +18,13 @@ from tripleaudit.files import write_jsonl
 PIECES = 10  # of a collection that a sample is taken from
 
 
-def hours(measured: Mapping[str, Any], sentences: int, workers: int = 1) -> float:
-    """Return the hours by the clock of a collection with so many sentences, from the manifest of another one.
-
-    Raises:
-        UserError: what was measured has no sentences.
-    """
-    if not measured["counts"]["sentences"]:
-        raise UserError("the sample has no sentences; expected some to compute the time from")
-    start = measured["seconds"]["start"]
-    each = (sum(measured["seconds"].values()) - start) / measured["counts"]["sentences"]
-    return (sentences * each / workers + start) / 3600
-
-
 def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterator[str]:
     """Yield lines about rows, hours and money of what is still to be done; nothing is written.
 
     ``sample`` sentences from all over the collection are extracted for it.
+
+    Raises:
+        UserError: as :func:`tripleaudit.collection.engine.run_collection`, or the sample has no sentences.
     """
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)
@@ -56,13 +45,14 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
         measured = engine.run_collection(tried, None)
-    taken = hours(measured, rows, workers)
-    counts, device = measured["counts"], " and ".join(measured["device"])
-    rate = counts["sentences"] / (sum(measured["seconds"].values()) - measured["seconds"]["start"])
-    yield f"{rate:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
+    counts, device, start = measured["counts"], " and ".join(measured["device"]), measured["seconds"]["start"]
+    if not counts["sentences"]:
+        raise UserError("the sample has no sentences; expected some to compute the time from")
+    each = (sum(measured["seconds"].values()) - start) / counts["sentences"]
+    yield f"{1 / each:,.0f} sentences a second of one process on {device}, from {len(picked):,} of them"
     share, size = counts["let_through"] / counts["sentences"], rows * measured["bytes"] / counts["sentences"] / 1e9
     yield f"{100 * share:.0f} % pass to the extractor; about {size:,.2f} GB are written"
-    yield f"{taken:,.2f} hours with {workers} workers on such machines"
+    yield f"{(rows * each / workers + start) / 3600:,.2f} hours with {workers} workers on such machines"
     if answers := measured["money"] / counts["sentences"] * rows:
         yield f"money: {answers:,.2f} for answers"
 

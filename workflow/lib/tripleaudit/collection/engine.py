@@ -107,14 +107,13 @@ def run_collection(collection: Collection, cluster: Cluster | None, *, replace: 
     if missing:
         by_name = {file.name: file for file in files}
         work = [(by_name[name], list(own)) for name, own in groupby(missing, key=lambda block: block.file)]
-        rows, done = sum(block.rows for block in missing), 0
+        rows = sum(block.rows for block in missing)
         here = cluster is None or (rows <= FEW and not cluster.address)
         with Progress(collection.name, rows, "rows", log=logger) as bar:
             made = (work, collection, settings)
             for facts in extracted_here(*made) if here else extracted_on(cluster, *made):
                 listed[facts.pop("name")] = facts
-                done += facts["block"]["rows"]
-                bar.reach(done)
+                bar.add(facts["block"]["rows"])
     remove_others(target, list(named))
     facts = [listed[name] for name in named]
     manifest = write_manifest(target, collection.name, facts, settings, **names)

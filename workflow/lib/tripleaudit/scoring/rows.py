@@ -1,7 +1,7 @@
 """Scoring one run: from gold sentences and predictions to rows of the scores file and per-sentence counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,14 +68,6 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
     return rows
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """The bootstrap of the intervals: number of resamples (0 for no intervals) and seed."""
-
-    replicates: int = REPLICATES
-    seed: int = 0
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunFiles:
     """Files of the scoring of one extractor or one classifier.
@@ -103,18 +95,18 @@ class RunFiles:
     def write(
         self,
         counts: SentenceCounts,
-        resampling: Resampling,
+        resampling: Mapping[str, int],
         settings: Mapping[str, Any],
         more: Mapping[str, float],
         of: str = "",
         inputs: Sequence[str] = INPUTS,
     ) -> list[Score]:
         """Write scores, counts and provenance; ``more`` are values of all sentences, under the matching ``of``."""
-        rows = score_rows(counts, **asdict(resampling))
+        rows = score_rows(counts, **resampling)
         rows += [Score(keys_of(counts.keys), "all", of, name, value) for name, value in more.items()]
         counts.save(self.out_counts)
         given = {name: path for name in inputs if (path := getattr(self, name))}
-        stated = {"keys": counts.keys, **settings, "bootstrap": asdict(resampling)}
+        stated = {"keys": counts.keys, **settings, "bootstrap": resampling}
         write_json(sidecar_of(self.out_scores), provenance_of(given, stated))
         write_scores(self.out_scores, rows)
         return rows
@@ -123,7 +115,8 @@ class RunFiles:
 def score_run(
     files: RunFiles,
     keys: Mapping[str, Any],
-    resampling: Resampling = Resampling(),
+    replicates: int = REPLICATES,
+    seed: int = 0,
     threshold: float = gate.THRESHOLD,
     only_with_triples: bool = False,
 ) -> list[Score]:
@@ -131,12 +124,13 @@ def score_run(
 
     Args:
         keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
+        replicates, seed: resamples of the bootstrap of the intervals, 0 for no intervals, and its seed.
         only_with_triples: leave out sentences without gold triples.
 
     Raises:
         UserError: a file is bad, or the files do not belong together.
     """
-    report = read_json(files.report) if files.report else {}
+    report, resampling = read_json(files.report) if files.report else {}, {"replicates": replicates, "seed": seed}
     if report.get("failed"):
         return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
     right, guess = load_sentences(files.gold), load_sentences(files.predictions)
@@ -165,7 +159,8 @@ def score_run(
 def score_classifier(
     files: RunFiles,
     keys: Mapping[str, Any],
-    resampling: Resampling = Resampling(),
+    replicates: int = REPLICATES,
+    seed: int = 0,
     threshold: float = gate.THRESHOLD,
 ) -> list[Score]:
     """Score a zero-cardinality classifier on the class "has triples" and write scores, counts and provenance.
@@ -184,6 +179,7 @@ def score_classifier(
         words = gate.clue_words(right, decisions, threshold)
         write_json(files.out_curve, {"keys": counts.keys, "operating_point": point, "clues": words, **curve})
     more = {"average_precision": curve["average_precision"], "threshold": threshold}
+    resampling = {"replicates": replicates, "seed": seed}
     return files.write(counts, resampling, {"threshold": threshold}, more, CLASSIFICATION)
 
 
