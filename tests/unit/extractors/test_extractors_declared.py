@@ -57,7 +57,7 @@ def test_the_plan_s_section_is_the_model_s(name):
         (
             "onerel",
             {"layout": "subword"},
-            "model/layout: expected marker, without which no entity of one token is found, got 'subword'",
+            "model/layout: expected marker, without which onerel finds no entity of one token, got 'subword'",
         ),
         ("ptrnet", {"order": "never"}, "model/order: expected one of text, epoch, got 'never'"),
         ("ptrnet", {"max_words": 0}, "model/max_words: expected at least 1, got 0"),

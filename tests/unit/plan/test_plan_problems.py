@@ -83,6 +83,7 @@ EXPECTED = [
     "extractors/tplinkr: unknown extractor 'tplinkr', did you mean 'tplinker'?",
     "training/epochs: expected at least 1, got 0",
     "training/model/layout: expected one of subword, marker, got 'squares'",
+    "training/model/layout: expected marker, without which onerel finds no entity of one token, got 'squares'",
     "zcc/binary/model/head: expected one of binary, mcml, got 'other'",
     "noising/probability: expected at most 1, got 2",
     "tables/triple-types/digits: expected at most 6, got 9",

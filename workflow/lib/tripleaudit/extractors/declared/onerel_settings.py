@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
 from tripleaudit.fields import Rate, form
 
-MARKER = form("marker, without which no entity of one token is found", Literal["marker"], {"enum": ["marker"]})
+MARKER = form("marker, without which onerel finds no entity of one token", Literal["marker"], {"enum": ["marker"]})
 
 
 class OneRelSettings(ExtractorSettings):
