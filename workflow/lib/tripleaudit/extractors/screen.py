@@ -17,7 +17,7 @@ BEYOND = 2**30  # what no product reaches; a difference with it is an int32, too
 
 def available() -> bool:
     """Whether this processor multiplies 8-bit integers fast, and exactly."""
-    return torch.cpu._is_vnni_supported()
+    return hasattr(torch, "_int_mm") and getattr(torch.cpu, "_is_vnni_supported", bool)()  # neither is a promise
 
 
 class Screen:
@@ -34,7 +34,7 @@ class Screen:
     def pairs(self, left: Tensor, right: Tensor) -> Tensor:
         """Numbers, row by row, of the pairs of left [n, D] and right [m, D] for which a class may exceed class 0."""
         scale = 2 * torch.maximum(left.abs().max(), right.abs().max()).double() / MOST
-        if not 0 < scale < torch.inf:  # nothing to compare, or not finite: nothing is known
+        if left.shape[1] == 1 or not 0 < scale < torch.inf:  # PyTorch 2.13 gets width 1 wrong; all 0; not finite
             return torch.arange(len(left) * len(right))
         left, right = ((part.double() / scale).round().to(torch.int8) for part in (left, right))
         product = torch._int_mm(torch.relu_(left[:, None] + right).flatten(0, 1), self.weight)
