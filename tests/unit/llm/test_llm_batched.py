@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply
+from tripleaudit.llm import batched
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 
@@ -46,6 +47,14 @@ def test_a_batch_costs_half_and_its_answers_are_stored(tmp_path):
         assert client.bill()["cost"] == pytest.approx(client.ledger.spent())
         client.complete_all(requests(20))
         assert len(fake.batches) == 1 and not list((tmp_path / "batches").glob("*.json"))
+
+
+@pytest.mark.parametrize(("limit", "most", "sizes"), [("MOST_REQUESTS", 2, [2, 2, 1]), ("MOST_BYTES", 1, [1] * 5)])
+def test_a_batch_has_no_more_than_services_take(tmp_path, monkeypatch, limit, most, sizes):
+    monkeypatch.setattr(batched, limit, most)
+    with FakeEndpoint(lambda body: REPLY) as fake, settled(fake.url, tmp_path) as client:
+        assert len(client.complete_all(requests(5))) == 5
+        assert [len(fake.files[f"file-{number}"].splitlines()) for number in range(0, 2 * len(sizes), 2)] == sizes
 
 
 def test_every_turn_of_conversations_is_one_batch(tmp_path):

@@ -106,6 +106,7 @@ def test_where_the_needles_came_from(study):
 
 def test_redundancy_curve(study):
     assert [value(study, "parts", str(part), "", "redundancy") for part in range(1, 6)] == [0, 1, 1, 1, 0]
+    assert [value(study, "parts", str(part), "", "new") for part in range(1, 6)] == [2] * 5
     assert value(study, "parts", "all", "", "restarted") == 0
     inputs = TableInputs(scores=ScoreIndex(study["scores"]))
     table = build_table("lost-in-the-middle", inputs)
