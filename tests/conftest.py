@@ -71,6 +71,24 @@ def refused(capsys):
 
 
 @pytest.fixture(scope="session")
+def kept():
+    """Compare a text with the kept one of ``tests/data/kept``: whatever changes in it is seen, and is to be intended.
+
+    ``TRIPLEAUDIT_KEEP=1 pytest …`` writes the files anew; ``git diff`` then shows what changed.
+    """
+
+    def compare(name: str, text: str) -> None:
+        path = ROOT / "tests" / "data" / "kept" / name
+        if os.environ.get("TRIPLEAUDIT_KEEP"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        expected = path.read_text(encoding="utf-8").splitlines()
+        assert text.splitlines() == expected, f"not what {path.relative_to(ROOT)} keeps; see the fixture `kept`"
+
+    return compare
+
+
+@pytest.fixture(scope="session")
 def root() -> Path:
     """The top level of the checkout."""
     return ROOT

@@ -13,8 +13,10 @@ from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import RunFiles, score_classifier, score_rows, score_run
 from tripleaudit.scoring.scores import Score, write_scores
 from tripleaudit.tables.audits import study_audit
+from tripleaudit.tables.cells import Table
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.render import to_markdown
 
 TEXT = "Ann wrote Emma in Rome"
 SPANS = {word: Span(TEXT.index(word), TEXT.index(word) + len(word), word) for word in ("Ann", "Emma", "Rome")}
@@ -149,6 +151,12 @@ class Results:
 def keys_of(*of: object) -> dict:
     """The keys of a run: study, corpus, protocol, training, testing, extractor, noise and seed."""
     return dict(zip(KEYS, of, strict=True))
+
+
+def told(table: Table) -> str:
+    """All that a reader is told by a table: question, answer, lead, and the table with its notes."""
+    said = {"question": table.question, "answer": table.answer, "lead": table.lead}
+    return "".join(f"{name}: {text}\n\n" for name, text in said.items() if text) + to_markdown(table)
 
 
 def tables_of(folder: Path, counted: Iterable[SentenceCounts], facts: Iterable[dict] = (), more: Iterable[Score] = ()):

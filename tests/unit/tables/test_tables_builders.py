@@ -1,10 +1,11 @@
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of
+from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of, told
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
@@ -101,6 +102,11 @@ def test_values_stand_next_to_those_of_the_paper(inputs: TableInputs, where: tup
     cell = build_table(name, inputs).cell(row, column, row_group, column_group)
     assert (cell.shown if shown is None else shown, printed) == (cell.shown, cell.reported)
     assert cell.difference is None or cell.difference == pytest.approx(float(cell.shown) - float(printed))
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_every_table_is_as_kept(name: str, inputs: TableInputs, kept: Callable[[str, str], None]) -> None:
+    kept(f"tables/{name}.md", told(build_table(name, inputs)))
 
 
 def test_type_f1(inputs: TableInputs) -> None:
