@@ -7,16 +7,19 @@
 function of the request body that returns one.
 """
 
+import contextlib
 import hashlib
 import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
+from tripleaudit.llm.client import Client
 from tripleaudit.llm.endpoint import Endpoint, Request
 
 from .serving import Server  # as benchmarks import this module by another name
@@ -53,40 +56,27 @@ class Rules:
 
     def problem(self, body: dict[str, Any]) -> "Fault | None":
         """Return the error for a request that breaks a rule."""
-        if self.reasoning is not None:
-            if "max_tokens" in body:
-                return _refused(
-                    "max_tokens",
-                    "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
-                    "'max_completion_tokens' instead.",
-                )
-            if body.get("temperature", 1) != 1:
-                return _refused(
-                    "temperature",
-                    f"Unsupported value: 'temperature' does not support {body['temperature']} with this model. "
-                    "Only the default (1) value is supported.",
-                    "unsupported_value",
-                )
-            for name in ("top_p", "stop"):
-                if name in body:
-                    return _refused(name, f"Unsupported parameter: '{name}' is not supported with this model.")
-        elif "reasoning_effort" in body:
-            return _refused("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort", None)
         asked = body.get("response_format", {}).get("json_schema", {})
-        if self.strict and asked.get("strict") and not _is_closed(asked["schema"]):
-            return _refused(
-                "response_format",
-                "Invalid schema for response_format 'answer': In context=(), 'additionalProperties' is required to be "
-                "supplied and to be false.",
-                None,
-            )
+        thinks, temperature = self.reasoning is not None, body.get("temperature", 1)
+        unknown = f"Unsupported value: 'temperature' does not support {temperature} with this model."
+        rules = (  # whether it is broken, the parameter, the code, and the words
+            (thinks and "max_tokens" in body, "max_tokens", "unsupported_parameter", UNKNOWN.format("max_tokens")),
+            (thinks and temperature != 1, "temperature", "unsupported_value", unknown),
+            (thinks and "top_p" in body, "top_p", "unsupported_parameter", UNKNOWN.format("top_p")),
+            (thinks and "stop" in body, "stop", "unsupported_parameter", UNKNOWN.format("stop")),
+            (not thinks and "reasoning_effort" in body, "reasoning_effort", None, UNRECOGNISED),
+            (self.strict and asked.get("strict") and not _is_closed(asked["schema"]), "response_format", None, OPEN),
+        )
+        for broken, param, code, message in rules:
+            if broken:
+                error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+                return status(400, body={"error": error})
         return None
 
 
-def _refused(param: str, message: str, code: str | None = "unsupported_parameter") -> "Fault":
-    return status(
-        400, body={"error": {"message": message, "type": "invalid_request_error", "param": param, "code": code}}
-    )
+UNKNOWN = "Unsupported parameter: '{}' is not supported with this model."
+UNRECOGNISED = "Unrecognized request argument supplied: reasoning_effort"
+OPEN = "Invalid schema for response_format 'answer': 'additionalProperties' is required to be supplied and to be false."
 
 
 def _is_closed(schema: Any) -> bool:
@@ -140,61 +130,48 @@ def malformed(body: str | bytes = '{"choices": [{"mess', **headers: str) -> Faul
     return Fault("status", 200, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
 
-OK = Fault("ok")
+OK = None  # no fault
 
 
+@dataclass
 class FakeEndpoint:
     """The server; use it as a context manager.
 
-    Args:
+    Attributes:
         answer: what to answer, see the module.
         faults: one misbehaviour for each request in order of arrival (``OK`` for none; after the last all is well),
             or a function ``(number of the request from 0, body) -> Fault | None``.
         latency: seconds every answer takes.
+        echo_key: put the Authorization header into every error message, as careless servers do.
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
-        batches: whether files and batches are offered; ``batch_polls`` looks at a batch until it ends, and
-            ``batch_answers`` requests of it are answered before it expires (None: all); ``on_batch`` gets each step
-            (``upload``, ``submit``, ``list``, ``poll``, ``download``) when it is done and its reply is not sent.
-        echo_key: put the Authorization header into every error message, as careless servers do.
-
-    Attributes:
+        offers_batches: files and batches; ``batch_polls`` looks at a batch until it ends, and ``batch_answers``
+            requests of it are answered before it expires (None: all); ``on_batch`` gets each step (``upload``,
+            ``submit``, ``list``, ``poll``, ``download``) when it is done and its reply is not sent.
         url: base URL with ``/v1``.
-        requests: bodies of all requests, in order of arrival, with the path under ``"_path"``.
-        keys: Authorization headers of all requests; ``headers`` all of theirs.
+        requests: bodies of all requests, in order of arrival, with the path under ``"_path"``; ``headers`` of theirs.
         answered: bodies of the requests that got a good answer.
         max_in_flight: most requests that were being worked on at any moment.
         books: usage of every answer that was worked out, also if the client was gone by then: what the service bills.
     """
 
-    def __init__(
-        self,
-        answer: "str | Reply | Sequence[str | Reply] | Callable[[dict], Any]" = "[]",
-        faults: Sequence[Fault] | Callable[[int, dict], Fault | None] = (),
-        latency: float = 0.0,
-        echo_key: bool = False,
-        rules: Rules | None = None,
-        fingerprint: str | None = None,
-        batches: bool = True,
-        batch_polls: int = 1,
-        batch_answers: int | None = None,
-        on_batch: Callable[[str], None] = lambda step: None,
-    ) -> None:
-        self.answer, self.faults, self.latency = answer, faults, latency
-        self.echo_key, self.rules, self.fingerprint = echo_key, rules, fingerprint
-        self.offers_batches, self.batch_polls, self.batch_answers = batches, batch_polls, batch_answers
-        self.on_batch = on_batch
+    answer: "str | Reply | Sequence[str | Reply] | Callable[[dict], Any]" = "[]"
+    faults: Sequence[Fault | None] | Callable[[int, dict], Fault | None] = ()
+    latency: float = 0.0
+    echo_key: bool = False
+    rules: Rules | None = None
+    fingerprint: str | None = None
+    offers_batches: bool = True
+    batch_polls: int = 1
+    batch_answers: int | None = None
+    on_batch: Callable[[str], None] = lambda step: None
+
+    def __post_init__(self) -> None:
         self.files: dict[str, str] = {}
         self.batches: dict[str, dict[str, Any]] = {}
-        self.books: list[dict[str, Any]] = []
-        self.requests: list[dict[str, Any]] = []
-        self.answered: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
-        self.headers: list[dict[str, str]] = []
-        self.max_in_flight = 0
-        self.lock = threading.Lock()
-        self.stopping = threading.Event()
-        self._in_flight = 0
+        self.books, self.requests, self.answered, self.headers = ([] for _ in range(4))
+        self.max_in_flight = self._in_flight = 0
+        self.lock, self.stopping = threading.Lock(), threading.Event()
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -202,18 +179,14 @@ class FakeEndpoint:
             disable_nagle_algorithm = True  # or the body of an answer waits 40 ms for the word that its head arrived
 
             def do_POST(self) -> None:
-                length = int(self.headers.get("Content-Length", 0))
-                data = self.rfile.read(length)
+                data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if self.path.endswith(("/files", "/batches")):
                     fake._take_batch(self, data)
                 else:
                     fake._work(self, json.loads(data))
 
             def do_GET(self) -> None:
-                if "/batches" in self.path or "/files" in self.path:
-                    fake._give_batch(self)
-                    return
-                fake._send(self, 200, {"object": "list", "data": [{"id": "fake", "object": "model"}]})
+                fake._give_batch(self)
 
         self._server = Server(Handler)
         self.url = f"{self._server.url}/v1"
@@ -231,11 +204,15 @@ class FakeEndpoint:
         """Requests that arrived so far, faulty ones included."""
         return len(self.requests)
 
+    @property
+    def keys(self) -> list[str | None]:
+        """Authorization headers of all requests."""
+        return [headers.get("Authorization") for headers in self.headers]
+
     def _work(self, handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
         with self.lock:
             number = len(self.requests)
             self.requests.append({**body, "_path": handler.path})
-            self.keys.append(handler.headers.get("Authorization"))
             self.headers.append(dict(handler.headers))
             self._in_flight += 1
             self.max_in_flight = max(self.max_in_flight, self._in_flight)
@@ -247,30 +224,22 @@ class FakeEndpoint:
 
     def _answer(self, handler: BaseHTTPRequestHandler, number: int, body: dict[str, Any]) -> None:
         fault = self.faults(number, body) if callable(self.faults) else dict(enumerate(self.faults)).get(number)
-        fault = fault or OK
-        if self.latency:
-            self.stopping.wait(self.latency)
-        if fault.kind == "hang":
+        self.stopping.wait(self.latency)
+        if fault is not None and fault.kind != "status":
             self.stopping.wait(fault.seconds)
-        if fault.kind == "cut":
-            handler.send_response(200)
-            handler.send_header("Content-Length", "10000")
-            handler.end_headers()
-            handler.wfile.write(b'{"choices": [')
-            handler.wfile.flush()
-        if fault.kind in ("cut", "drop", "hang"):
+            if fault.kind == "cut":
+                self._send(handler, 200, b'{"choices": [', {"Content-Length": "10000"})
+                handler.wfile.flush()
             handler.close_connection = True
             handler.connection.shutdown(socket.SHUT_RDWR)
             return
-        if fault.kind == "status":
-            text = fault.body
-            if self.echo_key:
-                text = json.dumps({"error": {"message": f"bad key {handler.headers.get('Authorization')}"}})
-            self._send(handler, fault.code, text, fault.headers)
-            return
-        broken = self.rules.problem(body) if self.rules and "messages" in body else None
-        if broken is not None:
-            self._send(handler, broken.code, broken.body)
+        if fault is not None and self.echo_key:
+            said = {"message": f"bad key {handler.headers.get('Authorization')}"}
+            fault = replace(fault, body=json.dumps({"error": said}))
+        if fault is None and self.rules and "messages" in body:
+            fault = self.rules.problem(body)
+        if fault is not None:
+            self._send(handler, fault.code, fault.body, fault.headers)
             return
         with self.lock:
             self.answered.append(body)
@@ -341,8 +310,7 @@ class FakeEndpoint:
         message = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
         if reply.reasoning is not None:
             message["reasoning_content"] = reply.reasoning
-        payload = {"id": f"fake-{position}", "object": "chat.completion", "created": int(time.time())}
-        payload["model"] = body.get("model")
+        payload = {"id": f"fake-{position}", "created": int(time.time()), "model": body.get("model")}
         payload["choices"] = [{"index": 0, "finish_reason": reply.finish_reason, "message": message}]
         if self.fingerprint:
             payload["system_fingerprint"] = self.fingerprint
@@ -383,11 +351,9 @@ class FakeEndpoint:
         text = payload if isinstance(payload, str | bytes) else json.dumps(payload)
         data = text if isinstance(text, bytes) else text.encode()
         handler.send_response(code)
-        handler.send_header("Content-Type", (headers or {}).get("Content-Type", "application/json"))
-        handler.send_header("Content-Length", str(len(data)))
-        for name, value in (headers or {}).items():
-            if name != "Content-Type":
-                handler.send_header(name, value)
+        own = {"Content-Type": "application/json", "Content-Length": str(len(data))}
+        for name, value in {**own, **(headers or {})}.items():
+            handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data)
 
@@ -401,3 +367,11 @@ def endpoint(fake: FakeEndpoint | None, **values: Any) -> Endpoint:
     """The fake endpoint, or one where nobody is; it is asked again soon."""
     settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
     return Endpoint(fake.url if fake else "http://127.0.0.1:9/v1", "fake", **settings)
+
+
+@contextlib.contextmanager
+def asking(folder: Path, answer: Any = "[]", budget: float | None = None, **values: Any) -> Iterator[tuple[Any, Any]]:
+    """A fake endpoint and a client of it that keeps its answers in ``folder``; ``values`` are those of both."""
+    own = {each.name: values.pop(each.name) for each in fields(FakeEndpoint) if each.name in values}
+    with FakeEndpoint(answer, **own) as fake, Client(endpoint(fake, **values), folder, budget=budget) as client:
+        yield fake, client

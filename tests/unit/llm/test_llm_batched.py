@@ -129,7 +129,7 @@ def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
 
 
 def test_a_service_without_batches_is_queried_singly(tmp_path, caplog):
-    with FakeEndpoint(lambda body: REPLY, batches=False) as fake, settled(fake.url, tmp_path) as client:
+    with FakeEndpoint(lambda body: REPLY, offers_batches=False) as fake, settled(fake.url, tmp_path) as client:
         with caplog.at_level(logging.WARNING):
             assert len(client.complete_all(requests(5))) == 5
         assert "no batch (status 404" in caplog.text and fake.count == 6
