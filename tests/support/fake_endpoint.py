@@ -213,7 +213,7 @@ class FakeEndpoint:
         with self.lock:
             number = len(self.requests)
             self.requests.append({**body, "_path": handler.path})
-            self.headers.append(dict(handler.headers))
+            self.headers.append(handler.headers)
             self._in_flight += 1
             self.max_in_flight = max(self.max_in_flight, self._in_flight)
         try:
