@@ -30,11 +30,11 @@ triple-needles triple-types split-sizes strata-sizes cardinality-sizes augmented
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two extractors with and without noising on two corpora; NZ and WZ, classifiers and two steps on a third."""
     made = Results(tmp_path_factory.mktemp("results"))
-    for protocol in ("original", "rearranged", "sift-1", "augmented"):
+    for protocol, lost in (("original", 0), ("rearranged", 0.2), ("sift-1", 0.05), ("augmented", 0.3)):
         for extractor, quality in (("casrel", 0.5), ("prgc", 0.9)):
             for noise, gain in (("none", 0.0), ("noising", 0.05)):
                 seeds = (1, 2) if extractor == "prgc" else (1,)
-                made.run(extractor, quality=quality + gain, noise=noise, protocol=protocol, seeds=seeds)
+                made.run(extractor, quality=quality + gain - lost, noise=noise, protocol=protocol, seeds=seeds)
     made.run("own", quality=0.8, corpus="my_corpus")
     for training, quality, alarms in (("nz", 0.9, 0.6), ("wz", 0.8, 0.1)):
         for testing, zero in (("nz", 0), ("wz", 200)):
@@ -73,85 +73,11 @@ def rows_of(table: Table) -> list[tuple[str, str]]:
     return [(row.group, row.label) for row in table.rows]
 
 
-REPORTED = [  # table, row, group of rows, column, group of columns -> shown, printed by the paper
-    (("triple-types", "Entirely seen (%)", None, "Ori.", "WebNLG"), "50.00", "91.10"),
-    (("triple-types", "Test triples", None, "Ori.", "NYT24*"), "40", None),
-    (("triple-types", "Unseen (%)", None, "Ori.", "NYT24*"), "25.00", None),
-    (("split-sizes", "Train", None, "Aug.", None), "", None),  # the augmented protocol is a test set only
-    (("split-sizes", "Test", None, "Aug.", None), "40", "2812"),
-    (("split-sizes", "Valid", None, "Sift-1", None), "8", "703"),
-    (("split-sizes", "Train", None, "Sift-1", None), "1", "4776"),
-    (("strata-sizes", "Entirely seen", None, "Ori.", "WebNLG"), "20", "580"),
-    (("strata-sizes", "Mixed types", None, "Ori.", "WebNLG"), "0", "64"),
-    (("strata-sizes", "Total", None, "Ori.", "WebNLG"), "40", "703"),
-    (("strata-sizes", "Total", None, "Aug.", None), "40", None),
-    (("cardinality-sizes", "Sentences with zero triples", None, "Train", "NYT24*"), "90", "145767"),
-    (("cardinality-sizes", "Sentences with zero triples", None, "Test", "WebNLG"), "0", None),
-    (("rearranged", "PRGC+EN", None, "Unseen", "Rearranged"), None, "34.4"),
-    (("rearranged", "PRGC+EN", None, "Unseen", "Original"), None, "40.0"),
-    (("augmented", "PRGC+EN", None, "F1", None), None, "62.0"),
-    (("zcc", "ZCC MCML", None, "F1", None), None, "0.883"),
-    (("end-to-end", "PFN", "NYT24*, trained NZ", "F1", "Test NZ"), None, None),  # the paper matches it partially
-    (("end-to-end", "PFN*", "NYT24*, trained NZ", "F1", "Test NZ"), None, "0.905"),
-]
-
-
-@pytest.mark.parametrize(("where", "shown", "printed"), REPORTED, ids=lambda each: "-".join(map(str, each or "")))
-def test_values_stand_next_to_those_of_the_paper(inputs: TableInputs, where: tuple, shown: str, printed: str) -> None:
-    name, row, row_group, column, column_group = where
-    cell = build_table(name, inputs).cell(row, column, row_group, column_group)
-    assert (cell.shown if shown is None else shown, printed) == (cell.shown, cell.reported)
-    assert cell.difference is None or cell.difference == pytest.approx(float(cell.shown) - float(printed))
-
-
 @pytest.mark.parametrize("name", OWN)
-def test_every_table_is_as_kept(name: str, inputs: TableInputs, kept: Callable[[str, str], None]) -> None:
+def test_values_stand_next_to_those_of_the_paper_with_changes_drops_and_gains_against_their_baselines(
+    name: str, inputs: TableInputs, kept: Callable[[str, str], None]
+) -> None:
     kept(f"tables/{name}.md", told(build_table(name, inputs)))
-
-
-def test_type_f1(inputs: TableInputs) -> None:
-    table = build_table("type-f1", inputs)
-    webnlg = [label for group, label in rows_of(table) if group == "WebNLG"]
-    assert webnlg == ["CasRel", "CasRel+EN", "PRGC", "PRGC+EN"]
-    assert ("my_corpus", "own") in rows_of(table)
-    cell = table.cell("CasRel", "Unseen")
-    assert (cell.reported, cell.seeds, cell.sd) == ("45.5", 1, None)
-    assert table.cell("PRGC+EN", "F1", "WebNLG").seeds == 2
-    score = inputs.scores.values(RunKey("webnlg", "original", "nz", "nz", "casrel"), "unseen", "exact-string", "f1")
-    assert cell.value == pytest.approx(100 * score["1"])
-    assert not any("zcc" in label for _, label in rows_of(table))
-    assert {group for group, _ in rows_of(build_table("rearranged", inputs))} == {"WebNLG"}  # which alone has it
-    assert any("1 to 2 seeds" in note for note in table.notes)
-
-
-def test_sifted_shows_the_change_that_noising_makes(inputs: TableInputs) -> None:
-    table = build_table("sifted", inputs)
-    labels = [label for group, label in rows_of(table) if group == "CasRel"]
-    assert labels == ["Original", "Original+EN", "Sift-1", "Sift-1+EN"]
-    cell = table.cell("Sift-1+EN", "F1", "CasRel")
-    assert (cell.reported, cell.reported_change) == ("85.4", "-1.0")
-    baseline = table.cell("Sift-1", "F1", "CasRel")
-    assert cell.change == pytest.approx(cell.value - baseline.value)
-    assert baseline.change is None and baseline.reported is None
-    assert table.cell("Original", "F1", "CasRel").reported == "88.3"
-
-
-def test_end_to_end_drops(inputs: TableInputs) -> None:
-    table = build_table("end-to-end", inputs)
-    nz, wz = "NYT24*, trained NZ", "NYT24*, trained WZ"
-    assert rows_of(table) == [(group, label) for group in (nz, wz) for label in ("OneRel", "PFN", "PFN*")]
-    assert any(note.startswith("PFN*: partial matching") for note in table.notes)
-    row = {c: table.cell("OneRel", "F1", wz, c) for c in ("Test NZ", "Test WZ")}
-    drop = table.cell("OneRel", "NZ→WZ", wz)
-    assert drop.value == pytest.approx(100 * (row["Test NZ"].value - row["Test WZ"].value))
-    assert drop.reported == "4.3" and drop.seeds == 2
-    usual = table.cell("OneRel", "F1", nz, "Test NZ").value
-    realistic = table.cell("OneRel", "NZ/NZ→WZ/WZ", wz)
-    assert realistic.value == pytest.approx(100 * (usual - row["Test WZ"].value))
-    assert realistic.reported == "12.2"
-    assert table.cell("OneRel", "NZ/NZ→WZ/WZ", nz) == Cell(text="")
-    recalls = [table.cell("PFN", "Rec.", nz, c).value for c in ("Test NZ", "Test WZ")]
-    assert recalls[0] == pytest.approx(recalls[1])
 
 
 def test_pfn_trained_on_last_words_is_the_row_next_to_the_papers(tmp_path) -> None:
@@ -169,29 +95,6 @@ def test_pfn_trained_on_last_words_is_the_row_next_to_the_papers(tmp_path) -> No
     assert table.cell("PFN*", "F1", groups[0], "Test WZ").reported == "0.694"
     assert build_table("two-step", one).cell("PFN*", "F1", "ZCC MCML").reported == "0.818"
     assert [label for _, label in rows_of(build_table("type-f1", one))] == ["PFN"]
-
-
-def test_two_step_changes_against_end_to_end_training(inputs: TableInputs) -> None:
-    table = build_table("two-step", inputs)
-    assert rows_of(table) == [(g, m) for g in ("ZCC binary", "ZCC MCML") for m in ("PFN", "PFN*")]
-    end_to_end = build_table("end-to-end", inputs).cell("PFN*", "F1", "NYT24*, trained WZ", "Test WZ").value
-    cell = table.cell("PFN*", "F1", "ZCC MCML")
-    change = table.cell("PFN*", "Change (points)", "ZCC MCML")
-    assert change.value == pytest.approx(100 * (cell.value - end_to_end))
-    assert (cell.reported, change.reported) == ("0.818", "5.20")
-    assert table.cell("PFN*", "F1", "ZCC binary").reported is None  # the paper pairs this corpus with MCML
-
-
-def test_training_time(inputs: TableInputs) -> None:
-    table = build_table("training-time", inputs)
-    assert [row.label for row in table.rows] == ["PFN", "ZCC MCML"]
-    nz = table.cell("PFN", "NZ")
-    assert (nz.shown, nz.reported, nz.seeds) == ("1.05", "22.40", 2)
-    assert table.cell("PFN", "WZ / NZ").value == pytest.approx(213 / 63)
-    assert table.cell("PFN", "WZ / NZ").reported == "14.16"  # 317.18 / 22.40
-    zcc = table.cell("ZCC MCML", "WZ")
-    assert (zcc.shown, zcc.reported) == ("15.00", "14.49")
-    assert "Measured on a CPU." in table.notes
 
 
 def test_options_choose_decimals_caption_and_matching(results: Results) -> None:

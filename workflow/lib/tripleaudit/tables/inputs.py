@@ -265,14 +265,16 @@ class ScoreIndex:
         return grouped_variants(first, second, ids, others)
 
     def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
-        """Return the run that beats all others significantly on the seeds that they share, ``None`` without one."""
+        """Return the run that beats all others significantly, ``None`` without one.
+
+        Runs of different seeds have no winner: a mean over other seeds than the test's would be marked.
+        """
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
             return None
-        seeds = [set(self.counts.get(run, {})) for run in known]
-        # what is not trained is the same for every seed
-        shared = set.intersection(*([each for each in seeds if each != {""}] or seeds))
-        if not shared or len({tuple(self.ids(run)) for run in known}) > 1:
+        seeds = [frozenset(self.counts.get(run, {})) for run in known]
+        shared, *others = {each for each in seeds if each != {""}} or {*seeds}  # what is not trained fits every seed
+        if others or not shared or len({tuple(self.ids(run)) for run in known}) > 1:
             return None
         stacked = [self.stacked(run, matching, stratum, shared) for run in known]
         if any(one is None for one in stacked):
