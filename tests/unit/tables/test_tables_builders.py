@@ -10,7 +10,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.tables.building import build_table
-from tripleaudit.tables.cells import Cell, Table
+from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import notes
 from tripleaudit.tables.inputs import UNFINISHED, RunKey, TableInputs
 from tripleaudit.tables.loading import load_inputs
