@@ -365,8 +365,8 @@ def requests(count: int, **values: Any) -> list[Request]:
 
 def endpoint(fake: FakeEndpoint | None, **values: Any) -> Endpoint:
     """The fake endpoint, or one where nobody is; it is asked again soon."""
-    settings = {"timeout": 5.0, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values}
-    return Endpoint(fake.url if fake else "http://127.0.0.1:9/v1", "fake", **settings)
+    given = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake", "timeout": 5.0}
+    return Endpoint(**{**given, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values})
 
 
 @contextlib.contextmanager

@@ -3,18 +3,34 @@
 import hashlib
 import json
 import multiprocessing
+import re
 import time
 from types import SimpleNamespace
 
 import pytest
 
-from support.fake_endpoint import OK, FakeEndpoint, Reply, cut, drop, endpoint, malformed, requests, status
+from support.fake_endpoint import (
+    FakeEndpoint,
+    Fault,
+    Reply,
+    Rules,
+    asking,
+    cut,
+    drop,
+    endpoint,
+    malformed,
+    requests,
+    status,
+)  # fmt: skip
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
+from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
 from tripleaudit.llm.estimate import estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.transport import Transport
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
@@ -22,8 +38,7 @@ SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
 def test_answers_come_in_order_and_are_sent_once(tmp_path):
     asked = requests(12) + requests(12)
-    echo = FakeEndpoint(answer=lambda body: body["messages"][-1]["content"])
-    with echo as fake, Client(endpoint(fake), tmp_path) as client:
+    with asking(tmp_path, lambda body: body["messages"][-1]["content"]) as (fake, client):
         answers = client.complete_all(asked)
         assert [answer.text for answer in answers] == [item.messages[0]["content"] for item in asked]
         assert {answer.status for answer in answers} == {"ok"}
@@ -41,18 +56,11 @@ def test_a_cache_and_a_ledger_make_the_folders_around_them(tmp_path):
 
 
 def test_a_conversation_is_sent_as_it_is(tmp_path):
-    turns = [
-        {"role": "system", "content": "s"},
-        {"role": "user", "content": "u"},
-        {"role": "assistant", "content": "a"},
-        {"role": "user", "content": "again"},
-    ]
-    with FakeEndpoint() as fake, Client(endpoint(fake, seed=7, extra={"top_k": 3}), tmp_path) as client:
+    turns = [{"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")]
+    with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):
         client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
-        sent = fake.requests[0]
-    assert sent["messages"] == turns
-    assert (sent["max_tokens"], sent["seed"], sent["top_k"], sent["stop"]) == (9, 7, 3, ["\n"])
-    assert sent["temperature"] == 0.0
+    sent = {"messages": turns, "max_tokens": 9, "seed": 7, "top_k": 3, "stop": ["\n"], "temperature": 0}
+    assert fake.requests == [{"model": "fake", "_path": "/v1/chat/completions", **sent}]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +68,7 @@ def test_a_conversation_is_sent_as_it_is(tmp_path):
     [status(408), status(409), status(429), status(500), status(503), drop(), cut(), malformed(), malformed("{}")],
 )
 def test_a_passing_fault_is_retried(tmp_path, fault):
-    with FakeEndpoint(answer="fine", faults=[fault, fault]) as fake, Client(endpoint(fake), tmp_path) as client:
+    with asking(tmp_path, "fine", faults=[fault, fault]) as (fake, client):
         (answer,) = client.complete_all(requests(1))
         assert (answer.text, fake.count) == ("fine", 3)
 
@@ -81,11 +89,11 @@ def test_retry_after_is_kept_by_all_requests(tmp_path, form):
     def faults(number, body):
         arrivals.append(time.monotonic())
         if number:
-            return OK
+            return None
         wait = 0.6 if form == "seconds" else time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 2))
         return status(429, retry_after=wait)
 
-    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=1), tmp_path) as client:
+    with asking(tmp_path, faults=faults, concurrency=1) as (_, client):
         client.complete_all(requests(3))
     assert arrivals[1] - arrivals[0] >= 0.55
     assert len(arrivals) == 4
@@ -108,27 +116,14 @@ def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
             client.complete_all(requests(1, schema=SCHEMA))
 
 
-def test_no_quota_is_not_waited_for(tmp_path):
-    body = {"error": {"message": "no quota", "code": "insufficient_quota"}}
-    with (
-        FakeEndpoint(faults=lambda number, _: status(429, retry_after=60, body=body)) as fake,
-        Client(endpoint(fake), tmp_path) as client,
-        pytest.raises(EndpointError, match="no quota"),
-    ):
-        client.complete_all(requests(1))
-
-
 def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
-    def faults(number, body):
-        return OK if number < 20 else drop()
-
-    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, max_retries=1), tmp_path) as client:
+    with asking(tmp_path, faults=lambda number, _: drop() if number >= 20 else None, max_retries=1) as (fake, client):
         with pytest.raises(EndpointError, match="does not answer after 2 attempts.*of 60 answers are there; run again"):
             client.complete_all(requests(60))
         assert fake.count < 60
         first = {json.dumps(body["messages"]) for body in fake.answered}
         assert len(first) == 20
-    with FakeEndpoint() as fake, Client(endpoint(fake), tmp_path) as client:
+    with asking(tmp_path) as (fake, client):
         assert len(client.complete_all(requests(60))) == 60
         second = {json.dumps(body["messages"]) for body in fake.answered}
         assert fake.count == 40
@@ -158,7 +153,7 @@ def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
 
 def test_a_full_cache_needs_neither_endpoint_nor_key(tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_KEY", "sk-something")
-    with FakeEndpoint() as fake, Client(endpoint(fake, api_key_env="FAKE_KEY"), tmp_path) as client:
+    with asking(tmp_path, api_key_env="FAKE_KEY") as (_, client):
         client.complete_all(requests(5))
         client.embed(["a", "b"])
     monkeypatch.delenv("FAKE_KEY")
@@ -170,24 +165,16 @@ def test_a_full_cache_needs_neither_endpoint_nor_key(tmp_path, monkeypatch):
 
 
 def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
-    prices = Prices(input=0.0, output=1000.0)  # 0.01 for the ten tokens of every answer, at most 0.02
-
-    def reply(body):
-        return Reply("[]", prompt_tokens=5, completion_tokens=10)
-
-    with FakeEndpoint(answer=reply, latency=0.01) as fake:
-        paid = endpoint(fake, prices=prices, max_tokens=20, concurrency=4)
+    with FakeEndpoint(Reply("[]", prompt_tokens=5, completion_tokens=10), latency=0.01) as fake:
+        # 0.01 for the ten tokens of every answer, at most 0.02
+        paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20, concurrency=4)
         with Client(paid, tmp_path, budget=0.105) as client:
-            with pytest.raises(
-                BudgetExceeded, match=r"budget of 0\.105 is used up.*9 of 30 answers are there; run again"
-            ):
+            with pytest.raises(BudgetExceeded, match=r"of 0\.105 is used up.*9 of 30 answers are there; run again"):
                 client.complete_all(requests(30))
-            assert client.ledger.spent() == pytest.approx(0.09)
-            assert client.ledger.committed() == pytest.approx(0.09)
+            assert client.ledger.spent() == client.ledger.committed() == pytest.approx(0.09)
         with Client(paid, tmp_path, budget=10) as client:
             answers = client.complete_all(requests(30))
-            assert client.ledger.spent() == pytest.approx(0.30)
-            assert sum(answer.cost for answer in answers) == pytest.approx(0.30)
+            assert client.ledger.spent() == sum(answer.cost for answer in answers) == pytest.approx(0.30)
             assert client.totals.cost == pytest.approx(0.21)
         assert fake.count == 30
 
@@ -207,17 +194,14 @@ def test_what_a_killed_job_had_in_flight_goes_on_to_count_when_it_is_sent_again(
 
 
 def test_the_estimate_is_made_without_sending(tmp_path):
-    with FakeEndpoint(answer=Reply("[]", completion_tokens=10)) as fake:
-        paid = endpoint(fake, prices=Prices(1, 2), max_tokens=100)
-        with Client(paid, tmp_path) as client:
-            before = estimate(client, requests(8))
-            client.complete_all(requests(2))
-            after = estimate(client, requests(8) + requests(8))
-            assert fake.count == 2
+    with asking(tmp_path, Reply("[]", completion_tokens=10), prices=Prices(1, 2), max_tokens=100) as (fake, client):
+        before = estimate(client, requests(8))
+        client.complete_all(requests(2))
+        after = estimate(client, requests(8) + requests(8))
+        assert fake.count == 2
     assert (before.total, before.cached, before.to_pay, before.completion_limit) == (8, 0, 8, 800)
     assert (after.total, after.cached, after.to_pay) == (8, 2, 6)
-    assert (after.completion_tokens, after.completion_limit) == (60, 600)
-    assert after.prompt_tokens == 6 * 4
+    assert (after.prompt_tokens, after.completion_tokens, after.completion_limit) == (6 * 4, 60, 600)
     assert after.cost == pytest.approx((24 * 1 + 60 * 2) / 1e6)
     assert (after + before).total == 16
 
@@ -238,10 +222,8 @@ def test_the_estimate_knows_of_batches_and_of_thought(tmp_path):
 
 
 def test_missing_usage_is_estimated(tmp_path):
-    with FakeEndpoint(answer=Reply("12345678", usage=False)) as fake, Client(endpoint(fake), tmp_path) as client:
-        (answer,) = client.complete_all(requests(1))
-    assert answer.usage.estimated
-    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (4, 2)
+    with asking(tmp_path, Reply("12345678", usage=False)) as (_, client):
+        assert client.complete_all(requests(1))[0].usage == Usage(4, 2, estimated=True)
     assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(2, 0, estimated=True)  # of texts to embed
 
 
@@ -283,3 +265,45 @@ def test_an_unusable_endpoint_is_named_in_one_sentence(changes, message):
     with pytest.raises(UserError, match=message) as caught:
         Endpoint.from_config("mine", {name: value for name, value in given.items() if value is not None})
     assert "secretpass" not in str(caught.value)
+
+
+def refused(code: int, message: str, name: str, **more) -> Fault:
+    return status(code, body={"error": {"message": message, "type": "invalid_request_error", "code": name}}, **more)
+
+
+MISSING = ("The model 'm' does not exist", "model_not_found")
+UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
+    "address": ({}, {"base_url": "http://127.0.0.1:9/v1"}, "127.0.0.1:9/v1) does not answer after 5 attempts"),
+    "key": ({"faults": [status(401, message="bad key")]}, {}, "turns us away: status 401: bad key"),
+    "no key": ({}, {"api_key_env": "NO_KEY"}, "variable NO_KEY is not set; expected it to hold the key"),
+    "forbidden": ({"faults": [status(403)]}, {}, "turns us away: status 403: no"),
+    "model-404": ({"faults": [refused(404, *MISSING)]}, {}, "turns us away: status 404: The model 'm' does not exist"),
+    "model-400": ({"faults": [refused(400, *MISSING)]}, {}, "turns us away: status 400: The model 'm' does not exist"),
+    "quota": ({"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]}, {}, "429: no quota"),
+    "fixed field": ({"rules": Rules(reasoning=9)}, {"token_field": "max_tokens"}, "rejects every request: status 400"),
+    "effort": (
+        {"rules": Rules()},
+        {"reasoning_effort": "low"},
+        "rejects every request: status 400: Unrecognized",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_what_does_not_work_is_said_after_the_first_request_and_nothing_is_paid(tmp_path, case):
+    """It goes out by itself; what the study fixes is not changed."""
+    service, values, words = UNUSABLE[case]
+    with asking(tmp_path, **service, **values, prices=Prices(1, 1)) as (fake, client):
+        with pytest.raises(UserError, match=re.escape(words)) as error:
+            client.complete_all(requests(1 if "rules" in service else 9))  # of a bad request others may be good
+        assert "\n" not in str(error.value) and fake.count <= 1 and not fake.books
+        assert client.ledger.committed() == 0
+
+
+def test_a_context_too_short_for_the_prompt(tmp_path):
+    texts = [Sentence("1", "Ada left.", ()), Sentence("2", "word " * 900 + "the end.", ())]
+    with asking(tmp_path, context=1024, max_tokens=200) as (fake, client):
+        with pytest.raises(UserError, match="context of 1024 tokens is too short .*up to 200; .*the end") as error:
+            extract(client, texts, Task("open", load_prompt("open")))
+        assert "\n" not in str(error.value) and fake.count == 0
+        assert len(extract(client, texts[:1], Task("open", load_prompt("open")))) == 1

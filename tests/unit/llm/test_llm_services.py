@@ -69,21 +69,6 @@ def test_every_way_to_describe_a_reasoning_model_works(tmp_path, values):
         assert sent["max_completion_tokens"] in (900, 900 + 4096)
 
 
-def test_what_the_study_fixes_is_not_changed(tmp_path):
-    with (
-        FakeEndpoint("fine", rules=REASONING) as fake,
-        Client(endpoint(fake, token_field="max_tokens"), tmp_path) as client,
-        pytest.raises(EndpointError, match="rejects every request.*'max_tokens' is not supported"),
-    ):
-        client.complete_all(requests(1))
-    with (
-        FakeEndpoint("fine", rules=Rules()) as fake,
-        Client(endpoint(fake, reasoning_effort="low"), tmp_path) as client,
-        pytest.raises(EndpointError, match="reasoning_effort"),
-    ):
-        client.complete_all(requests(1))
-
-
 def test_a_context_that_is_too_long_is_no_lesson(tmp_path):
     message = "This model's maximum context length is 512 tokens. However, 'max_tokens' is too large: 800."
 
