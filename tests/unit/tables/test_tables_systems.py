@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from support.scored import tables_of
+from support.scored import tables_of, told
 from tripleaudit.errors import UserError
 from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
@@ -99,7 +99,7 @@ def test_a_system_queried_about_a_part_is_compared_with_none(study):
     assert any("few (Demo, Ori.) was queried about 5 of 20 sentences" in note for note in table.notes)
 
 
-def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
+def test_a_classifier_before_a_system_saves_what_it_holds_back(kept, tmp_path):
     gate, tested, half = "zcc-binary+model", {"testing": "wz"}, [RIGHT] * 10 + [(0, 1, 0)] * 10
     runs = (("model", "", half), (gate, "1", [RIGHT] * 10 + [(0, 0, 0)] * 10), (gate, "2", half))
     counted = [counts_of(name, rows, seed, **tested) for name, seed, rows in runs]
@@ -115,8 +115,7 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     assert (row["Passed (%)"], row["Money / 1,000"], row["Saved (%)"]) == (75, 75, 25)
     # against itself, the same for each seed
     assert row["Change (points)"] == pytest.approx((100 + 200 / 3) / 2 - 200 / 3)
-    leaves = "leaves model 75.0 % of the sentences and saves 25.0 % of its money; no change of its F1 is shown"
-    assert leaves in build_table("two-step", inputs).answer
+    kept("tables/two-step-of-a-system.md", told(table))
     classifier = RunKey(KEYS["corpus"], "original", "wz", "", "zcc-binary")
     inputs.scores.marks = {classifier: "†"}
     assert [cell.mark for cell in build_table("two-step", inputs).rows[0].cells] == ["†"] * 7
@@ -125,7 +124,7 @@ def test_a_classifier_before_a_system_saves_what_it_holds_back(study, tmp_path):
     )
 
 
-def test_efficiency_has_what_was_measured_and_nothing_else(study):
+def test_efficiency_has_what_was_measured_and_nothing_else(study, kept):
     runs = {(name, "original", ""): [RIGHT] * 20 for name in ("program", "model", "file", "memorise")}
     runs |= {("casrel", "original", seed): [RIGHT] * 20 for seed in ("1", "2")}
     facts = [fact("program"), fact("file", kind="predictions"), fact("model", kind="endpoint", money=0.5, seconds=None)]
@@ -133,16 +132,7 @@ def test_efficiency_has_what_was_measured_and_nothing_else(study):
         took = {"seconds": seconds, "sentences": 20, "peak_mb": 100.0, "device": "cpu"}
         facts.append({"keys": {**KEYS, "protocol": "original", "extractor": "casrel", "seed": seed}, "predicted": took})
     facts.append(fact("memorise", seconds=0.001))
-    inputs = study(runs, facts)
-    reported = build_table("efficiency", inputs).answer
-    assert reported.startswith("1,000 sentences take from 100.0 s (CasRel,")  # what reads nothing is no answer
-    table = build_table("efficiency", inputs)
-    assert [row.label for row in table.rows] == ["CasRel", "file", "model", "program", "Memorised triples"]
-    assert table.cell("program", "Sentences / s").value == 4 and table.cell("program", "s / 1,000").value == 250
-    assert table.cell("CasRel", "s / 1,000").value == 100  # the mean of two predictions
-    assert table.cell("model", "Money / 1,000").value == 25 and table.cell("model", "s / 1,000").value is None
-    assert [cell.value for cell in table.rows[1].cells[1:5]] == [None] * 4
-    assert table.cell("file", "Device").text == "stored"
+    kept("tables/efficiency.md", told(build_table("efficiency", study(runs, facts))))
 
 
 def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
@@ -170,18 +160,14 @@ def test_f1_against_cost_has_a_point_for_each_system_or_says_why_not(study):
     assert math.gcd(len(shapes), len(panels.COLOURS)) == 1
 
 
-def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
+def test_what_is_known_memorised_is_lost_when_names_are_replaced(study, kept):
     by_heart = {("heart", "original", ""): [RIGHT] * 20, ("heart", "augmented", ""): [WRONG] * 40}
     reads = {("reads", "original", ""): [RIGHT] * 12 + [WRONG] * 8,
              ("reads", "augmented", ""): ([RIGHT] * 12 + [WRONG] * 8) * 2}  # fmt: skip
     facts = [fact(name, protocol) for name in ("heart", "reads") for protocol in ("original", "augmented")]
     inputs = study({**by_heart, **reads}, facts)
     table = build_table("contamination", inputs)
-    lost, kept = table.cell("heart", "Difference"), table.cell("reads", "Difference")
-    assert lost.value == lost.low == lost.high == 100 and table.cell("heart", "p").value < 0.01
-    assert kept.value == kept.low == kept.high == 0 and table.cell("reads", "p").value == 1
-    reported = build_table("contamination", inputs).answer
-    assert "heart loses: 100.0 points" in reported and "raining" not in reported
+    kept("tables/contamination.md", told(table))
     trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
     trained = {run._replace(testing="", **more) for run in trained for more in ({}, {"protocol": "original"})}
     for mark, reason in {"†": "was still rising when it ended (†).", "§": "too few evaluations"}.items():
@@ -190,7 +176,6 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
         cells = build_table("contamination", inputs).rows
         assert [cell.mark for row in cells for cell in row.cells if row.label == "heart"][2:] == [mark, mark]
         assert reason in build_table("contamination", inputs).answer
-    assert not any("without a variant" in note for note in table.notes)
     fewer = {**by_heart, ("heart", "augmented", ""): [WRONG] * 19}
     table = build_table("contamination", study(fewer, []))
     assert table.cell("heart", "Difference").cases == 19
@@ -199,21 +184,13 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study):
         build_table("contamination", study({**by_heart, ("heart", "original", ""): [RIGHT] * 19}, []))
 
 
-def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study):
+def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study, kept):
     runs = {("casrel", "original", "1"): [RIGHT] * 40, ("unirel", "original", "1"): [RIGHT] * 40}
     runs |= {("memorise", "original", ""): [RIGHT] * 40, ("program", "original", ""): [RIGHT] * 40}
     runs[("unirel", "unseen_relations", "1")] = [RIGHT] * 10 + [WRONG] * 30
-    inputs = study(runs, [fact("program")])
-    table = build_table("unseen-relations", inputs)
-    assert [row.label for row in table.rows] == ["CasRel", "UniRel", "Memorised triples"]
-    assert table.cell("UniRel", "F1").value == 25
-    assert [cell.text for cell in table.rows[0].cells] == ["0", "0", "0: cannot name them"]
-    assert any("it scores 0 by construction; it was not run" in note for note in table.notes)
+    kept("tables/unseen-relations.md", told(build_table("unseen-relations", study(runs, [fact("program")]))))
     able = build_table("unseen-relations", study({run: rows for run, rows in runs.items() if run[0] == "unirel"}, []))
     assert not any("by construction" in note for note in able.notes)
-    answer = build_table("unseen-relations", inputs).answer
-    assert answer.startswith("F1 on triples of held-out relations: 25.0 % (UniRel alone was measured).")
-    assert answer.endswith("1 of the study's extractors cannot name such relations.")
 
 
 def trained(name: str, flat: bool | None, seed: str = "", **more) -> dict:
@@ -231,44 +208,26 @@ def test_stored_outputs_carry_the_mark_of_the_training_behind_them(study):
     assert [table.cell(row, "F1").mark for row in ("CasRel", "PFN", "mine")] == ["†", "", ""]
 
 
-def test_trainings_say_their_settings_and_how_far_they_came(study):
+def test_trainings_say_their_settings_and_how_far_they_came(study, kept):
     facts = [trained("casrel", True, "1"), trained("casrel", False, "2", seconds=150.0), trained("pfn", None)]
     inputs = study({}, [*facts, fact("mine")])
     table = build_table("trainings", inputs)
-    assert [row.label for row in table.rows] == ["CasRel", "PFN"] and table.rows[0].group == "Demo, Ori., NZ"
-    shown = [cell.shown for cell in table.rows[0].cells]
-    verdict = ["still rising †, 1 of 2 flat alone"]  # one was stopped, and rises no more: 0 and 1.25 points
-    bound = ["0.62", "0.78", ""]  # half of what the other rises by
-    assert shown == ["2", "4.0", "16", "0.0003", "0.001", "80", "100", "50.0", *bound, *verdict, "2.0", "NVIDIA H100"]
+    kept("tables/trainings-that-rose.md", told(table))
     rows = matrix([table]).rows.items()
     seeds = {system: [(head, cell.shown) for (_, head), cell in row.items()] for system, row in rows}
     assert seeds == {("Demo", "CasRel"): [("Seeds", "2")], ("Demo", "PFN"): [("Seeds", "1")]}
-    assert table.cell("PFN", "Ended").shown == "not known §" and table.cell("PFN", "Seeds").shown == "1"
-    assert build_table("trainings", inputs).answer == (
-        "Of 2 kinds of training: 1 still rising (†), which takes more epochs; 1 evaluated too rarely to know (§), "
-        "which takes 4 evaluations."
-    )
     for one in facts[:2]:
         one["doubled"] = {"gain": 0.0042}
-    table = build_table("trainings", study({}, facts))
-    shown = [table.cell("CasRel", name).shown for name in ("Doubled", "Ended")]
-    assert shown == ["0.42", "converged, 1 of 2 flat alone"]
-    assert table.answer.startswith("Of 2 kinds of training: 1 converged (twice the epochs gain less than 1 point); 1 ")
+    kept("tables/trainings-doubled.md", told(build_table("trainings", study({}, facts))))
 
 
-def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path):
+def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path, kept):
     right, wrong = np.array([RIGHT] * 20), np.array([WRONG] * 20)
     typed, plain = (counts_of(name, [RIGHT] * 20) for name in ("typed", "plain"))
     typed.counts.update({"exact-span": right, "strict": wrong})
     plain.counts["exact-span"] = wrong
     inputs = tables_of(tmp_path, [typed, plain])
-    table = build_table("matching-rules", inputs)
-    assert [column.label for column in table.columns] == ["exact-string", "exact-span", "strict"]
-    shown = {row.label: [cell.shown for cell in row.cells] for row in table.rows}
-    assert shown == {"plain": ["100.0", "0.0", ""], "typed": ["100.0", "100.0", "0.0"]}
-    notes = " ".join(table.notes)
-    assert "strict: Strict matching (Taillé" in notes and "A sentence without predictions misses" in notes
-    assert "partial-first" not in notes
+    kept("tables/matching-rules-of-types.md", told(build_table("matching-rules", inputs)))
 
 
 def test_what_trainings_in_two_settings_take_is_told_apart(study):
