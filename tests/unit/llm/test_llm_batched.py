@@ -1,7 +1,7 @@
 """Batches against the scripted service: half the price, one a turn, found again after a kill, singly where not."""
 
+import contextlib
 import json
-import logging
 import multiprocessing
 import os
 import signal
@@ -10,34 +10,35 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Reply
+from support.fake_endpoint import FakeEndpoint, Reply, endpoint, requests
 from tripleaudit.llm import batched
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 
 REPLY = Reply("fine", prompt_tokens=100, completion_tokens=10)
 PRICE = (100 * 1.0 + 10 * 2.0) / 1e6
 
 
-def endpoint(url, **more):
-    return Endpoint(
-        url, "m", batch=True, prices=Prices(1.0, 2.0), backoff=0.01, max_backoff=0.02, max_retries=1, **more
-    )
+def client_of(fake, folder, budget=1.0, **values):
+    return Client(endpoint(fake, **{"batch": True, "prices": Prices(1, 2), "max_retries": 1, **values}), folder, budget)
 
 
-def requests(count, start=0):
-    return [Request([{"role": "user", "content": f"question {number}"}]) for number in range(start, start + count)]
-
-
-def settled(url, cache, **more):
+def settled(fake, folder, **values):
     """A client whose endpoint is known: its first answer is there."""
-    client = Client(endpoint(url, **more), cache, budget=1.0)
-    client.complete_all(requests(1, start=1000))
+    client = client_of(fake, folder, **values)
+    client.complete_all([Request([{"role": "user", "content": "first of all"}])])
     return client
 
 
+@contextlib.contextmanager
+def batching(folder, reply=REPLY, own=None, **service):
+    """A service that offers batches, and a client that it knows, with values of its ``own``."""
+    with FakeEndpoint(reply, **service) as fake, settled(fake, folder, **(own or {})) as client:
+        yield fake, client
+
+
 def test_a_batch_costs_half_and_its_answers_are_stored(tmp_path):
-    with FakeEndpoint(lambda body: REPLY, batch_polls=3) as fake, settled(fake.url, tmp_path) as client:
+    with batching(tmp_path, batch_polls=3) as (fake, client):
         assert fake.count == 1 and not fake.batches  # what the service takes is learned from one request
         answers = client.complete_all([*requests(20), *requests(5)])
         assert [answer.text for answer in answers] == ["fine"] * 25
@@ -52,28 +53,28 @@ def test_a_batch_costs_half_and_its_answers_are_stored(tmp_path):
 @pytest.mark.parametrize(("limit", "most", "sizes"), [("MOST_REQUESTS", 2, [2, 2, 1]), ("MOST_BYTES", 1, [1] * 5)])
 def test_a_batch_has_no_more_than_services_take(tmp_path, monkeypatch, limit, most, sizes):
     monkeypatch.setattr(batched, limit, most)
-    with FakeEndpoint(lambda body: REPLY) as fake, settled(fake.url, tmp_path) as client:
+    with batching(tmp_path) as (fake, client):
         assert len(client.complete_all(requests(5))) == 5
         assert [len(fake.files[f"file-{number}"].splitlines()) for number in range(0, 2 * len(sizes), 2)] == sizes
 
 
 def test_every_turn_of_conversations_is_one_batch(tmp_path):
     def talk(number):
-        first = yield requests(1, number)[0]
+        first = yield requests(9)[number]
         second = yield Request([{"role": "user", "content": f"{number} and {first.text}"}])
         return second.text
 
-    with FakeEndpoint(lambda body: REPLY) as fake, settled(fake.url, tmp_path) as client:
+    with batching(tmp_path) as (fake, client):
         assert client.drive({number: talk(number) for number in range(9)}) == dict.fromkeys(range(9), "fine")
         assert len(fake.batches) == 2 and fake.count == 1
 
 
-def job(url, cache):
-    with Client(endpoint(url), cache, budget=1.0) as client:
+def job(fake, folder):
+    with client_of(fake, folder) as client:
         client.complete_all(requests(6))
 
 
-def dying_job(url, cache):
+def dying_job(fake, folder):
     """A job that is killed when three answers of its batch are stored and the third is not yet in the ledger."""
     stored, put = [], Cache.put
 
@@ -84,7 +85,7 @@ def dying_job(url, cache):
             os.kill(os.getpid(), signal.SIGKILL)
 
     Cache.put = last_words  # in this process alone
-    job(url, cache)
+    job(fake, folder)
 
 
 @pytest.mark.parametrize("step", ["upload", "submit", "list", "poll", "download", "store"])
@@ -97,10 +98,10 @@ def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_
             reached.set()
             assert dead.wait(60)
 
-    with FakeEndpoint(lambda body: REPLY, on_batch=on_batch) as fake:
-        settled(fake.url, tmp_path).close()
+    with FakeEndpoint(REPLY, on_batch=on_batch) as fake:
+        settled(fake, tmp_path).close()
         target = dying_job if step == "store" else job
-        victim = multiprocessing.get_context("fork").Process(target=target, args=(fake.url, str(tmp_path)))
+        victim = multiprocessing.get_context("fork").Process(target=target, args=(fake, tmp_path))
         victim.start()
         if step != "store":
             assert reached.wait(60)
@@ -109,18 +110,17 @@ def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_
         dead.set()
         stored = len(list(tmp_path.glob("??/*.json"))) - 1
         assert victim.exitcode == -signal.SIGKILL and stored == (3 if step == "store" else 0)
-        job(fake.url, tmp_path)
+        job(fake, tmp_path)
         assert len(fake.batches) == 1 and len(fake.books) == 7 and fake.count == 1
-        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
+        with client_of(fake, tmp_path) as client:
             assert client.ledger.committed() == client.ledger.spent() == pytest.approx(PRICE + 6 * PRICE / 2)
             assert [answer.text for answer in client.complete_all(requests(6))] == ["fine"] * 6
     assert not list((tmp_path / "batches").glob("*.json"))
 
 
 def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
-    with FakeEndpoint(lambda body: REPLY, batch_answers=4) as fake, settled(fake.url, tmp_path) as client:
-        with caplog.at_level(logging.WARNING):
-            answers = client.complete_all(requests(10))
+    with batching(tmp_path, batch_answers=4) as (fake, client):
+        answers = client.complete_all(requests(10))
         assert [answer.text for answer in answers] == ["fine"] * 10
         said = "batch batch-0 expired; 6 of its 10 requests have no answer and are sent singly, at the full price"
         assert said in caplog.text
@@ -129,53 +129,43 @@ def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
 
 
 def test_a_service_without_batches_is_queried_singly(tmp_path, caplog):
-    with FakeEndpoint(lambda body: REPLY, offers_batches=False) as fake, settled(fake.url, tmp_path) as client:
-        with caplog.at_level(logging.WARNING):
-            assert len(client.complete_all(requests(5))) == 5
+    with batching(tmp_path, offers_batches=False) as (fake, client):
+        assert len(client.complete_all(requests(5))) == 5
         assert "no batch (status 404" in caplog.text and fake.count == 6
         assert client.ledger.committed() == pytest.approx(6 * PRICE)
 
 
 def test_the_budget_holds_for_batches(tmp_path):
-    with FakeEndpoint(lambda body: REPLY) as fake:
-        settled(fake.url, tmp_path).close()
-        with Client(endpoint(fake.url, max_tokens=100), tmp_path, budget=0.001) as client:
-            with pytest.raises(BudgetExceeded, match="budget of 0.001 is used up"):
-                client.complete_all(requests(60))
-            assert client.ledger.committed() <= 0.001
-            sent = [json.loads(line)["custom_id"] for name in ("file-0",) for line in fake.files[name].splitlines()]
-            assert 1 <= len(sent) < 60
+    with batching(tmp_path, own={"max_tokens": 100, "budget": 0.001}) as (fake, client):
+        with pytest.raises(BudgetExceeded, match="budget of 0.001 is used up"):
+            client.complete_all(requests(60))
+        assert client.ledger.committed() <= 0.001
+        assert 1 <= len(fake.files["file-0"].splitlines()) < 60
 
 
 def test_a_key_in_an_answer_of_a_batch_is_not_stored(tmp_path, monkeypatch):
     monkeypatch.setenv("A_KEY", "sk-very-secret-key-123")
     reply = Reply("your key is sk-very-secret-key-123", prompt_tokens=100, completion_tokens=10)
-    with FakeEndpoint(lambda body: reply) as fake, settled(fake.url, tmp_path, api_key_env="A_KEY") as client:
+    with batching(tmp_path, reply, own={"api_key_env": "A_KEY"}) as (fake, client):
         answers = client.complete_all(requests(3))
         assert len(fake.batches) == 1 and {answer.text for answer in answers} == {"your key is [key]"}
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
 
 
 def test_two_jobs_share_a_batch(tmp_path):
-    with FakeEndpoint(lambda body: REPLY, batch_polls=5) as fake:
-        settled(fake.url, tmp_path).close()
-
-        def job(_):
-            with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
-                return [answer.text for answer in client.complete_all(requests(8))]
-
-        with ThreadPoolExecutor(2) as pool:
-            assert list(pool.map(job, range(2))) == [["fine"] * 8] * 2
+    with batching(tmp_path, batch_polls=5) as (fake, client):
+        with client_of(fake, tmp_path) as other, ThreadPoolExecutor(2) as pool:
+            found = pool.map(lambda each: each.complete_all(requests(8)), (client, other))
+            assert [[answer.text for answer in answers] for answers in found] == [["fine"] * 8] * 2
         assert len(fake.books) == 9
-        with Client(endpoint(fake.url), tmp_path, budget=1.0) as client:
-            assert client.ledger.committed() == pytest.approx(PRICE + 8 * PRICE / 2)
+        assert client.ledger.committed() == pytest.approx(PRICE + 8 * PRICE / 2)
 
 
 class Odd(FakeEndpoint):
     """A service whose replies of one kind are changed."""
 
     def __init__(self, where, change):
-        super().__init__(lambda body: REPLY)
+        super().__init__(REPLY)
         self.where, self.change = where, change
 
     def _send(self, handler, code, payload, headers=None):
@@ -206,7 +196,7 @@ ODD = {
 
 @pytest.mark.parametrize("case", ODD)
 def test_what_a_service_says_of_a_batch_and_cannot_be_read_is_one_sentence(tmp_path, case):
-    with Odd(*ODD[case]) as fake, settled(fake.url, tmp_path) as client:
+    with Odd(*ODD[case]) as fake, settled(fake, tmp_path) as client:
         with pytest.raises(EndpointError) as caught:
             client.complete_all(requests(3))
         assert "\n" not in str(caught.value) and "attempts: ;" not in str(caught.value)
@@ -220,6 +210,6 @@ def test_what_a_service_says_of_a_batch_and_cannot_be_read_is_one_sentence(tmp_p
 
 def test_a_good_status_without_an_answer_is_booked_as_perhaps_paid(tmp_path):
     change = rows_with(response={"status_code": 200, "body": {"choices": []}})
-    with Odd("content", change) as fake, settled(fake.url, tmp_path) as client:
+    with Odd("content", change) as fake, settled(fake, tmp_path) as client:
         assert [answer.text for answer in client.complete_all(requests(2))] == ["fine"] * 2
         assert fake.count == 3 and client.ledger.lost() > 2 * PRICE / 2

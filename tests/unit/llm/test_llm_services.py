@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Reply, Rules, drop, endpoint, hang, malformed, requests, status
+from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
 from tripleaudit.llm.capabilities import Capabilities, Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
 from tripleaudit.llm.endpoint import split_thought
@@ -61,7 +61,7 @@ def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
     ],
 )
 def test_every_way_to_describe_a_reasoning_model_works(tmp_path, values):
-    with FakeEndpoint("fine", rules=REASONING) as fake, Client(endpoint(fake, **values), tmp_path) as client:
+    with asking(tmp_path, "fine", rules=REASONING, **values) as (fake, client):
         assert client.complete_all(requests(1))[0].text == "fine"
     sent = fake.answered[-1]
     assert sent.get("reasoning_effort") == values.get("reasoning_effort")
@@ -75,7 +75,7 @@ def test_a_context_that_is_too_long_is_no_lesson(tmp_path):
     def faults(number, body):
         return status(400, message=message) if "number 1" in body["messages"][0]["content"] else None
 
-    with FakeEndpoint("ok", faults=faults) as fake, Client(endpoint(fake), tmp_path) as client:
+    with asking(tmp_path, "ok", faults=faults) as (fake, client):
         first, second = client.complete_all(requests(2))
     assert (first.status, second.status, second.error) == ("ok", "error", f"status 400: {message}")
     assert fake.count == 2
@@ -94,10 +94,7 @@ def test_problems_name_their_field():
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.yaml") if load_prompt(path.stem).schema))
 def test_the_schemas_of_all_prompts_are_sent_as_strict_mode_takes_them(tmp_path, name):
     schema = load_prompt(name).schema
-    with (
-        FakeEndpoint("{}", rules=Rules()) as fake,
-        Client(endpoint(fake, structured="json_schema"), tmp_path) as client,
-    ):
+    with asking(tmp_path, "{}", rules=Rules(), structured="json_schema") as (fake, client):
         assert client.complete_all(requests(1, schema=schema))[0].status == "ok"
     assert fake.answered[0]["response_format"]["json_schema"]["strict"] is True
 
@@ -105,8 +102,7 @@ def test_the_schemas_of_all_prompts_are_sent_as_strict_mode_takes_them(tmp_path,
 def test_a_schema_that_strict_mode_refuses_is_sent_all_the_same(tmp_path):
     assert "additionalProperties" in strict_problem(OPEN_SCHEMA)
     assert "'a' is not" in strict_problem({**OPEN_SCHEMA, "additionalProperties": False})
-    strict = {"structured": "json_schema"}
-    with FakeEndpoint("{}", rules=Rules()) as fake, Client(endpoint(fake, **strict), tmp_path) as client:
+    with asking(tmp_path, "{}", rules=Rules(), structured="json_schema") as (fake, client):
         client.complete_all(requests(1, schema=OPEN_SCHEMA))
     assert fake.answered[0]["response_format"]["json_schema"]["strict"] is False
 
@@ -130,15 +126,13 @@ def test_thought_is_distinguished_from_the_answer(text, thought, rest):
 
 def test_what_served_an_answer_is_stored(tmp_path):
     reply = Reply("done", reasoning="let me see", prompt_tokens=100, completion_tokens=30, reasoning_tokens=20)
-    with FakeEndpoint(reply, fingerprint="fp_1") as fake:
-        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
-            first = client.complete_all(requests(1))[0]
-            bill = client.bill()
-        with Client(endpoint(fake, prices=Prices(1, 2)), tmp_path) as client:
-            again = client.complete_all(requests(1))[0]
+    with asking(tmp_path, reply, fingerprint="fp_1", prices=Prices(1, 2)) as (fake, client):
+        (first,), bill = client.complete_all(requests(1)), client.bill()
+        with Client(client.endpoint, tmp_path) as another:
+            (again,) = another.complete_all(requests(1))
     for answer in (first, again):
         assert answer.reasoning == "let me see" and answer.usage == Usage(100, 30, reasoning_tokens=20)
-        assert answer.served["model"] == "fake" and answer.served["fingerprint"] == "fp_1" and answer.served["created"]
+        assert answer.served["created"] and {"model": "fake", "fingerprint": "fp_1"}.items() <= answer.served.items()
     assert bill["models"] == {"fake": 1} and bill["fingerprints"] == {"fp_1": 1} and bill["reasoning_tokens"] == 20
     (path,) = tmp_path.glob("??/*.json")
     assert json.loads(path.read_text())["sent"]["max_tokens"] == 800
@@ -160,13 +154,11 @@ def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply, came
 
     with FakeEndpoint(reply, faults=faults) as fake:
         for _ in range(4):
-            with (
-                Client(endpoint(fake, max_retries=0, prices=Prices(1, 1)), tmp_path) as client,
-                pytest.raises(EndpointError),
-            ):
-                client.complete_all(requests(2))
-            assert client.ledger.spent() == pytest.approx(15e-6)
-            assert client.lookup(requests(1)[0]).status == came
+            with Client(endpoint(fake, max_retries=0, prices=Prices(1, 1)), tmp_path) as client:
+                with pytest.raises(EndpointError):
+                    client.complete_all(requests(2))
+                assert client.ledger.spent() == pytest.approx(15e-6)
+                assert client.lookup(requests(1)[0]).status == came
         assert len(fake.answered) == 1
 
 
@@ -176,51 +168,50 @@ def test_no_paid_answer_is_paid_again_by_an_unfinished_job(tmp_path, reply, came
 def test_a_timed_out_attempt_counts_at_its_upper_bound(tmp_path):
     """Two attempts run into the time-out; the service may have billed them."""
     reply = Reply("fine", prompt_tokens=6, completion_tokens=10)
-    with FakeEndpoint(reply, faults=[hang(20), hang(20)]) as fake:
-        paid = endpoint(fake, timeout=0.2, prices=Prices(1, 1000), max_tokens=20)
-        with Client(paid, tmp_path, budget=1) as client:
-            client.complete_all(requests(1))
-            assert client.ledger.spent() == pytest.approx(6e-6 + 0.01)
-            assert client.ledger.lost() == pytest.approx(2 * (6e-6 + 0.02))  # the prompt's tokens are known by now
-            assert client.ledger.committed() == pytest.approx(client.ledger.spent() + client.ledger.lost())
-            assert client.bill()["lost"] == client.ledger.lost()
+    slow = {"faults": [hang(20), hang(20)], "timeout": 0.2}
+    with asking(tmp_path, reply, budget=1, prices=Prices(1, 1000), max_tokens=20, **slow) as (_, client):
+        client.complete_all(requests(1))
+        assert client.ledger.spent() == pytest.approx(6e-6 + 0.01)
+        assert client.ledger.lost() == pytest.approx(2 * (6e-6 + 0.02))  # the prompt's tokens are known by now
+        assert client.ledger.committed() == pytest.approx(client.ledger.spent() + client.ledger.lost())
+        assert client.bill()["lost"] == client.ledger.lost()
 
 
 def test_a_slow_model_cannot_overspend(tmp_path):
-    with FakeEndpoint("never", faults=lambda number, body: hang(20)) as fake:
-        # a second, for on a busy machine a request must reach the service within it
-        slow = endpoint(fake, timeout=1, max_retries=20, prices=Prices(0, 1000), max_tokens=20, concurrency=1)
-        with Client(slow, tmp_path, budget=0.07) as client:
-            with pytest.raises(BudgetExceeded, match="at most 0.06 on attempts without an answer"):
-                client.complete_all(requests(1))
-            assert client.ledger.committed() == pytest.approx(0.06)
+    # a second, for on a busy machine a request must reach the service within it
+    slow = {"faults": [hang(20)] * 9, "timeout": 1, "max_retries": 20}
+    with asking(tmp_path, budget=0.07, prices=Prices(0, 1000), max_tokens=20, **slow) as (fake, client):
+        with pytest.raises(BudgetExceeded, match="at most 0.06 on attempts without an answer"):
+            client.complete_all(requests(1))
+        assert client.ledger.committed() == pytest.approx(0.06)
         assert fake.count == 3
 
 
 def test_cached_prompt_tokens_have_their_own_price(tmp_path):
     reply = Reply("x", prompt_tokens=100, completion_tokens=10, cached_tokens=80)
-    with FakeEndpoint(reply) as fake, Client(endpoint(fake, prices=Prices(1, 2, cached_input=0.1)), tmp_path) as client:
+    with asking(tmp_path, reply, prices=Prices(1, 2, cached_input=0.1)) as (_, client):
         (answer,) = client.complete_all(requests(1))
     assert answer.cost == pytest.approx((20 * 1 + 80 * 0.1 + 10 * 2) / 1e6)
 
 
+KINDS = [Reply("one two"), Reply("cut", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]
+
+
+def of_four_kinds(body):
+    return KINDS[int(body["messages"][0]["content"].split()[-1]) % 4]
+
+
+def price(usage):
+    return (3 * usage["prompt_tokens"] + 7 * usage["completion_tokens"]) / 1e6
+
+
 def test_the_ledger_agrees_with_the_books_of_the_service(tmp_path):
     """Rejections, retries, truncation, refusals and thought: to the last digit."""
-    replies = [Reply("one two"), Reply("cut", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]
-
-    def answer(body):
-        return replies[int(body["messages"][0]["content"].split()[-1]) % 4]
-
     faults = [status(429, retry_after=0), None, status(503), None, status(500)]
-    with (
-        FakeEndpoint(answer, faults=faults, rules=REASONING) as fake,
-        Client(endpoint(fake, prices=Prices(3, 7)), tmp_path) as client,
-    ):
+    with asking(tmp_path, of_four_kinds, faults=faults, rules=REASONING, prices=Prices(3, 7)) as (fake, client):
         client.complete_all(requests(24, max_tokens=50) + requests(24, max_tokens=50))
-        bill = client.bill()
-        billed = sum((3 * row["prompt_tokens"] + 7 * row["completion_tokens"]) / 1e6 for row in fake.books)
-        assert client.ledger.spent() == pytest.approx(billed, abs=1e-15)
-        assert bill["cost"] == pytest.approx(billed, abs=1e-15)
+        bill, billed = client.bill(), sum(map(price, fake.books))
+        assert client.ledger.spent() == pytest.approx(billed, abs=1e-15) == bill["cost"]
         assert bill["requests"] == 24
         assert bill["completion_tokens"] == sum(row["completion_tokens"] for row in fake.books)
     assert b"recorded" not in (tmp_path / "ledger.jsonl").read_bytes()  # of what was in flight no batch tells
@@ -252,18 +243,14 @@ def job(url: str, folder: str) -> None:
 @pytest.mark.thorough
 def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
     """Refused, truncated and filtered answers among them; what a killed job had in flight may come twice, no more."""
-    replies = [Reply("one"), Reply("two", "length"), Reply(None, refusal="no"), Reply("", "content_filter")]
     draw = random.Random(3)
     troubles = [status(429, retry_after=0), status(503), drop(), malformed()]
-
-    def answer(body):
-        return replies[int(body["messages"][0]["content"].split()[-1]) % 4]
 
     def faults(number, body):
         return draw.choice(troubles) if draw.random() < 0.2 else None
 
     context = multiprocessing.get_context("fork")
-    with FakeEndpoint(answer, faults=faults, latency=0.01) as fake:
+    with FakeEndpoint(of_four_kinds, faults=faults, latency=0.01) as fake:
         kills = surplus = 0
         while kills < 17:
             stored = {path.stem for path in tmp_path.glob("??/*.json")}
@@ -283,11 +270,11 @@ def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path
         job(fake.url, str(tmp_path))
         asked = Counter(body["messages"][0]["content"] for body in fake.answered)
         surplus = asked.total() - len(asked)
-        billed = sum((3 * row["prompt_tokens"] + 7 * row["completion_tokens"]) / 1e6 for row in fake.books)
+        billed = sum(map(price, fake.books))
     assert len(asked) == 400 and len(list(tmp_path.glob("??/*.json"))) == 400
     assert surplus <= 17 * 4
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    most = surplus * max(3 * row["prompt_tokens"] + 7 * row["completion_tokens"] for row in fake.books) / 1e6
+    most = surplus * max(map(price, fake.books))
     assert billed - most - 1e-12 <= ledger.spent() <= billed + 1e-12
     assert ledger.committed() == pytest.approx(ledger.spent() + ledger.lost())  # no reservation is left open
 
@@ -313,7 +300,7 @@ def test_a_slow_conversation_holds_up_no_other(tmp_path):
             answer = yield Request([{"role": "user", "content": f"{name} {turn}"}])
         return answer.text
 
-    with FakeEndpoint(answer) as fake, Client(endpoint(fake, timeout=30), tmp_path) as client:
+    with asking(tmp_path, answer, timeout=30) as (_, client):
         client.complete_all(requests(1))  # the endpoint is known by now
         found = client.drive({name: talk(name) for name in ("slow", *"abcdefghi")})
     assert list(found) == ["slow", *"abcdefghi"] and set(found.values()) == {"ok"}
@@ -379,7 +366,7 @@ def waits(monkeypatch):
 
 def test_requests_a_minute_are_kept(tmp_path, waits):
     """Each request is made to wait a sixth of a second longer than the one before."""
-    with FakeEndpoint() as fake, Client(endpoint(fake, requests_per_minute=360), tmp_path) as client:
+    with asking(tmp_path, requests_per_minute=360) as (_, client):
         client.complete_all(requests(5))
     paced = sorted(wait for wait in waits if wait != 0.05)
     assert paced == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
@@ -403,14 +390,14 @@ def test_what_a_request_takes_is_counted_by_its_words_and_the_answers_before(tmp
     monkeypatch.setattr(Slots, "pace", lambda self, tokens: counted.append(tokens) or pace(self, tokens))
     asked = [Request([{"role": "user", "content": f"{number:04}" + "word" * 99}]) for number in range(3)]
     reply = Reply("[]", prompt_tokens=110, completion_tokens=60)
-    with FakeEndpoint(reply) as fake, Client(endpoint(fake, max_tokens=500, concurrency=1), tmp_path) as client:
+    with asking(tmp_path, reply, max_tokens=500, concurrency=1) as (_, client):
         client.complete_all(asked)
     assert counted == [100 + 500, 100 + 60, 100 + 60]
 
 
 def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
     faults = [None] + [status(429, retry_after=0)] * 4
-    with FakeEndpoint(faults=faults) as fake, Client(endpoint(fake, concurrency=8, max_retries=6), tmp_path) as client:
+    with asking(tmp_path, faults=faults, concurrency=8, max_retries=6) as (_, client):
         client.complete_all(requests(1))
         slots = client.slots
         slots.slower()
@@ -439,15 +426,9 @@ def test_a_secret_header_is_in_no_error_and_no_file_and_must_be_set(tmp_path, mo
 
 def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer():
     """Or everything that was paid for would be paid again."""
-    request = Request(
-        [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
-        schema={"type": "object"},
-        max_tokens=9,
-        temperature=0.5,
-        seed=3,
-        stop=["\n"],
-        sample=2,
-    )
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    values = {"max_tokens": 9, "temperature": 0.5, "seed": 3, "stop": ["\n"], "sample": 2}
+    request = Request(messages, schema={"type": "object"}, **values)
     key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
     old = Endpoint("http://127.0.0.1:9/v1", "old-model")
     elsewhere = {"base_url": "https://b.example/v1", "api_key_env": "K", "timeout": 9, "concurrency": 9, "backoff": 3}
