@@ -9,19 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.fake_endpoint import (
-    FakeEndpoint,
-    Fault,
-    Reply,
-    Rules,
-    asking,
-    cut,
-    drop,
-    endpoint,
-    malformed,
-    requests,
-    status,
-)  # fmt: skip
+from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, cut, drop, endpoint, malformed, requests, status
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
@@ -267,7 +255,7 @@ def test_an_unusable_endpoint_is_named_in_one_sentence(changes, message):
     assert "secretpass" not in str(caught.value)
 
 
-def refused(code: int, message: str, name: str, **more) -> Fault:
+def refused(code: int, message: str, name: str, **more):
     return status(code, body={"error": {"message": message, "type": "invalid_request_error", "code": name}}, **more)
 
 

@@ -9,10 +9,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint, Fault, malformed, status
+from support.fake_endpoint import FakeEndpoint, Fault, asking, endpoint, malformed, status
 from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.client import Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.client import Client, EndpointError, Prices, Request
 from tripleaudit.llm.embeddings import Vectors
 from tripleaudit.llm.ledger import Ledger
 
@@ -33,26 +33,23 @@ def requests(n=2):
 class Asked:
     """What came of two requests at an endpoint whose answers are faults, and of asking them again."""
 
-    def __init__(self, folder, monkeypatch, fault, **values) -> None:
+    def __init__(self, folder, monkeypatch, fault) -> None:
         monkeypatch.setenv("WILD_KEY", KEY)
         monkeypatch.setenv("WILD_HEADER", LONG)
-        self.answers, self.error = [], ""
-        with FakeEndpoint("fine", faults=fault if callable(fault) else lambda number, sent: fault) as fake:
-            values = {"api_key_env": "WILD_KEY", "headers": {"api-key": "env:WILD_HEADER"}, **values}
-            values = {"max_tokens": 200, "backoff": 0.001, "max_retries": 2, "timeout": 20, **values}
-            endpoint = Endpoint.from_config(
-                "wild", {"base_url": fake.url, "model": "m", "prices": {"input": 1, "output": 2}, **values}
-            )
+        secret = {"api_key_env": "WILD_KEY", "headers": {"api-key": "env:WILD_HEADER"}}
+        values = {"max_tokens": 200, "max_retries": 2, "timeout": 20, "prices": Prices(1, 2), **secret}
+        faults, self.answers, self.error = fault if callable(fault) else lambda *_: fault, [], ""
+        with FakeEndpoint("fine", faults=faults) as fake:
+            sent = []
             for _ in range(2):
-                with Client(endpoint, folder, budget=1.0) as client:
+                with Client(endpoint(fake, **values), folder, budget=1.0) as client:
                     try:
                         self.answers = client.complete_all(requests())
                     except EndpointError as error:
                         self.error = str(error)
                     self.spent, self.lost = client.ledger.spent(), client.ledger.lost()
-                self.sent = fake.count if _ == 0 else self.sent
-            self.again = fake.count - self.sent
-        self.bill = client.bill()
+                sent.append(fake.count)
+        self.sent, self.again, self.bill = sent[0], sent[1] - sent[0], client.bill()
         self.files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
     @property
@@ -92,18 +89,12 @@ def test_what_can_be_read_is_read_and_stored_once(tmp_path, monkeypatch, case):
 
 
 REFUSED = {  # fault -> words of the one sentence
-    "redirect": (
-        Fault("status", 307, {"Location": "https://elsewhere.example/v1?key=1"}),
-        "redirects to https://elsewhere",
-    ),
+    "redirect": (Fault("status", 307, {"Location": "https://other.example/v1?key=1"}), "redirects to https://other"),
     "a choice of places": (Fault("status", 300, {}), "redirects to nowhere"),
     "event stream": (malformed(CHUNK, Content_Type="text/event-stream"), "answers with an event stream"),
     "nested body": (malformed("[" * 200_000), "nested too deeply"),
     "bomb": (malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"), "sends more than 64 MB for one"),
-    "no credentials in a good body": (
-        malformed(json.dumps({"error": {"message": "No auth credentials found", "code": 401}})),
-        "turns us away: status 401: No auth credentials found",
-    ),
+    "no key": (malformed('{"error": {"message": "no key", "code": 401}}'), "turns us away: status 401: no key"),
 }
 
 
@@ -158,21 +149,18 @@ def test_an_absurd_usage_neither_refunds_nor_ruins_a_budget(tmp_path, monkeypatc
 def test_a_key_that_no_header_can_hold_is_named_by_its_variable(tmp_path, monkeypatch, value, found, where):
     monkeypatch.setenv("ODD_ONE", value)
     given = {"api_key_env": "ODD_ONE"} if where == "key" else {"headers": {"x-key": "env:ODD_ONE"}}
-    with FakeEndpoint() as fake, pytest.raises(EndpointError, match=f"variable ODD_ONE holds .*{found}") as caught:
-        endpoint = Endpoint.from_config("odd", {"base_url": fake.url, "model": "m", **given})
-        with Client(endpoint, tmp_path) as client:
+    with asking(tmp_path, **given) as (fake, client):
+        with pytest.raises(EndpointError, match=f"variable ODD_ONE holds .*{found}") as caught:
             client.complete_all(requests())
-    assert fake.count == 0 and value not in str(caught.value)
+        assert fake.count == 0 and value not in str(caught.value)
 
 
 def test_a_key_that_is_a_word_is_cut_out_of_errors_alone(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("WORD", "wrote")
     caplog.set_level(logging.DEBUG)
-    reply = '{"triples": [["Ada", "wrote", "notes"]]}'
-    with FakeEndpoint(reply, faults=[status(500, message="header wrote")]) as fake:
-        endpoint = Endpoint(fake.url, "m", api_key_env="WORD", backoff=0.001)
-        with Client(endpoint, tmp_path) as client:
-            assert client.complete_all(requests(1))[0].text == reply
+    faults = [status(500, message="header wrote")]
+    with asking(tmp_path, "Ada wrote notes", faults=faults, api_key_env="WORD") as (_, client):
+        assert client.complete_all(requests(1))[0].text == "Ada wrote notes"
     assert "status 500: header [key]" in caplog.text
 
 
@@ -200,10 +188,9 @@ VECTORS = {
 @pytest.mark.parametrize("case", VECTORS)
 def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path, case):
     odd = malformed(json.dumps({"data": [VECTORS[case]]}))
-    with FakeEndpoint(faults=lambda *_: odd) as fake:
-        client = Client(Endpoint(fake.url, "m", concurrency=2), tmp_path)
-        with client, pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
-            client.embed([str(number) for number in range(9)], batch=1)
+    with asking(tmp_path, faults=lambda *_: odd, concurrency=2) as (fake, client):
+        with pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
+            client.embed(list("abcdefghi"), batch=1)
         assert fake.count <= 2 and not (tmp_path / "embeddings.sqlite").exists()
 
 
@@ -211,7 +198,7 @@ def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
     def fault(number, sent):
         return malformed(json.dumps({"data": [{"embedding": [0.5] * (number + 1)}]}))
 
-    with FakeEndpoint(faults=fault) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
+    with asking(tmp_path, faults=fault) as (_, client):
         client.embed(["a"])
         with pytest.raises(EndpointError, match="sent embeddings of 2 lengths"):
             client.embed(["a", "b"])
@@ -220,84 +207,80 @@ def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
 # --- disks
 
 
+class Metered:
+    """A stream whose writes count against a disk, but for what it overwrites; ``left`` bytes are free."""
+
+    left = 10**9
+
+    def __init__(self, stream) -> None:
+        self.stream = stream
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *rest):
+        self.stream.close()
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def write(self, data):
+        size = 0 if "+" in self.stream.mode else len(data)
+        if size > Metered.left:
+            raise OSError(28, "No space left on device", self.stream.name)
+        Metered.left -= size
+        return self.stream.write(data)
+
+
 @pytest.fixture
 def disk(monkeypatch):
-    """A disk with so many bytes for files of answers, the ledger's lines included; ``left`` may be raised."""
-
-    class Disk:
-        left = 10**9
-
+    """A disk with so many bytes for files of answers, the ledger's lines included."""
     real = io.open
 
     def opened(file, mode="r", *args, **kwargs):
         stream = real(file, mode, *args, **kwargs)
-        if not any(letter in mode for letter in "wa+") or str(file).endswith((".lock", ".alive")):
-            return stream
-        return _Metered(stream, stream.write, Disk)
+        free = not any(letter in mode for letter in "wa+") or str(file).endswith((".lock", ".alive"))
+        return stream if free else Metered(stream)
 
     monkeypatch.setattr(io, "open", opened)  # as Path.open has it
-    return Disk
-
-
-class _Metered:
-    """A stream whose writes count against a disk; what it overwrites or cuts off is given back."""
-
-    def __init__(self, stream, write, disk) -> None:
-        self._stream, self._write, self._disk = stream, write, disk
-
-    def __enter__(self):
-        self._stream.__enter__()
-        return self
-
-    def __exit__(self, *rest):
-        return self._stream.__exit__(*rest)
-
-    def __getattr__(self, name):
-        return getattr(self._stream, name)
-
-    def write(self, data):
-        fresh = "r+" not in self._stream.mode and "rb+" not in self._stream.mode
-        if fresh and len(data) > self._disk.left:
-            raise OSError(28, "No space left on device", self._stream.name)
-        self._disk.left -= len(data) if fresh else 0
-        return self._write(data)
+    monkeypatch.setattr(Metered, "left", Metered.left)
+    return Metered
 
 
 @pytest.mark.parametrize("room", [0, 100, 30_000, 60_000, 61_000])
 def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, room):
     """Wherever it fills: before the first answer, between it and what was reserved, between it and its entry."""
     with FakeEndpoint("fine", latency=0.01) as fake:
-        endpoint = Endpoint(fake.url, "m", prices=Prices(1, 2), max_tokens=50, concurrency=4)
+        own = endpoint(fake, prices=Prices(1, 2), max_tokens=50)
         disk.left = room
-        with Client(endpoint, tmp_path, budget=1.0) as client:
+        with Client(own, tmp_path, budget=1.0) as client:
             with pytest.raises(Exception, match="the disk is full") as caught:
                 client.complete_all(requests(40))
             assert "\n" not in str(caught.value)
         before = fake.count
         assert before < 20
         disk.left = 10**9
-        with Client(endpoint, tmp_path, budget=1.0) as client:
+        with Client(own, tmp_path, budget=1.0) as client:
             answers = client.complete_all(requests(40))
             assert {answer.text for answer in answers} == {"fine"}
             assert fake.count == 40  # and none twice
-            billed = sum(endpoint.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
-            assert client.ledger.spent() == pytest.approx(billed) and client.ledger.lost() == 0
-            assert client.ledger.committed() == pytest.approx(billed)
+            billed = sum(own.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
+            assert client.ledger.spent() == client.ledger.committed() == pytest.approx(billed)
+            assert client.ledger.lost() == 0
     assert not list(tmp_path.rglob("*.room"))
 
 
 def test_no_embedding_is_paid_for_that_has_no_room(tmp_path, disk, monkeypatch):
-    texts = [str(number) for number in range(9)]
-    with FakeEndpoint() as fake, Client(Endpoint(fake.url, "m", concurrency=2), tmp_path) as client:
+    texts = list("abcdefghi")
+    with asking(tmp_path, concurrency=2) as (fake, client):
         disk.left = 100
         with pytest.raises(UserError, match="the disk is full"):
             client.embed(texts, batch=1)
         assert fake.count == 0
         disk.left = 10**9
-        with monkeypatch.context() as patched:
+        with monkeypatch.context() as patched, pytest.raises(UserError, match="full"):
             patched.setattr(Vectors, "put", Mock(side_effect=UserError("full")))
-            with pytest.raises(UserError, match="full"):
-                client.embed(texts, batch=1)
+            client.embed(texts, batch=1)
         assert fake.count <= 2
         assert client.embed(texts, batch=1).shape == (9, 8)
     assert not list(tmp_path.rglob("*.room"))
@@ -305,9 +288,8 @@ def test_no_embedding_is_paid_for_that_has_no_room(tmp_path, disk, monkeypatch):
 
 def test_nothing_more_is_sent_after_a_write_that_failed_though_it_would_fit(tmp_path, disk):
     disk.left = 20_000
-    with FakeEndpoint("fine") as fake:
-        client = Client(Endpoint(fake.url, "m", max_tokens=50), tmp_path)
-        with client, pytest.raises(UserError, match="the disk is full"):
+    with asking(tmp_path, max_tokens=50) as (fake, client):
+        with pytest.raises(UserError, match="the disk is full"):
             client.complete_all([Request([{"role": "user", "content": "long " * 10_000}]), *requests(1)])
         assert fake.count == 0
 
@@ -363,7 +345,7 @@ def _edited(change):
 def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again(tmp_path, change, sent):
     with FakeEndpoint("fine") as fake:
         for _ in range(2):
-            with Client(Endpoint(fake.url, "m"), tmp_path) as client:
+            with Client(endpoint(fake), tmp_path) as client:
                 assert client.complete_all(requests(1))[0].text == "fine"
             path = Cache(tmp_path).path(client.key(requests(1)[0]))
             path.write_text(change(path.read_text()))
@@ -371,14 +353,11 @@ def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again
 
 
 def test_a_clock_that_was_set_back_does_not_wait_for_yesterday(tmp_path, monkeypatch):
-    with FakeEndpoint("fine") as fake:
-        endpoint = Endpoint(fake.url, "m", requests_per_minute=6000)
-        now = time.time
-        monkeypatch.setattr(time, "time", lambda: now() + 86_400)
-        with Client(endpoint, tmp_path) as client:
+    now, began = time.time, time.monotonic()
+    with asking(tmp_path, requests_per_minute=6000) as (fake, client):
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "time", lambda: now() + 86_400)
             client.complete_all(requests(1))
-        monkeypatch.setattr(time, "time", now)
-        began = time.monotonic()
-        with Client(endpoint, tmp_path) as client:
-            client.complete_all(requests(2))
+        with Client(client.endpoint, tmp_path) as later:
+            later.complete_all(requests(2))
         assert fake.count == 2 and time.monotonic() - began < 60
