@@ -12,6 +12,7 @@ from tripleaudit.llm.client import Answer
 from tripleaudit.llm.lenient import decode
 
 ABC = ("a", "b", "c")
+THOUGHT = ("think", "thinking", "reasoning", "thought", "THOUGHT")
 
 
 @pytest.mark.parametrize(
@@ -56,6 +57,8 @@ ABC = ("a", "b", "c")
         ("", [], "failed"),
         ('[["a","b",""]]', [], "failed"),
         ("I'm sorry, but I can't help with that.", [], "refused"),
+        *((f'Sure. <{mark}>maybe [["x","y","z"]]</{mark}> [["a","b","c"]]', [ABC], "ok") for mark in THOUGHT),
+        ('[["a\\ud800","\\ud83d\\ude00","c"]]', [("a?", "😀", "c")], "ok"),  # text that no file can hold
     ],
 )
 def test_answers_and_their_status(text, triples, status):
@@ -85,16 +88,9 @@ def test_types_are_cut_off_only_where_they_are_types():
 
 
 def test_the_status_of_the_answer_counts():
-    text = '[["a","b","c"]]'
-    assert parse_triples(Answer(text, "truncated")).status == "truncated"
-    assert len(parse_triples(Answer(text, "truncated")).records) == 1
+    parsed = parse_triples(Answer('[["a","b","c"]]', "truncated"))
+    assert (parsed.status, len(parsed.records)) == ("truncated", 1)
     assert parse_triples(Answer("no", "refused")).status == "refused"
-
-
-def test_text_that_no_file_can_hold_is_made_harmless():
-    (triple,) = parse_triples('[["a\\ud800","\\ud83d\\ude00","c"]]').records
-    triple.subject.encode()
-    assert triple.relation == "😀"
 
 
 # a line with separators is a form of answer of its own, in which the beginning of a list of lists may be read otherwise
@@ -146,16 +142,7 @@ def test_hostile_nesting_ends_soon(text):
         ("", None, "failed"),
         ("I'm sorry, I can't help", None, "refused"),
         ("/people/person/place_lived", "/people/person/place_lived", "ok"),
-    ],
-)
-def test_labels(text, label, status):
-    labels = ["located in", "located in the city", "spouse", "/people/person/place_lived"]
-    assert parse_label(text, labels) == (label, status)
-
-
-@pytest.mark.parametrize(
-    ("text", "label", "status"),
-    [
+        # a label that is denied is no answer
         ("NONE (born in is not stated)", None, "empty"),
         ("NONE, though born in comes close", None, "empty"),
         ("The person was born in Paris, so the answer is NONE.", None, "empty"),
@@ -166,8 +153,9 @@ def test_labels(text, label, status):
         ("None of the others is stated: born in", "born in", "repaired"),
     ],
 )
-def test_a_label_that_is_denied_is_no_answer(text, label, status):
-    assert parse_label(text, ["born in", "lives in"]) == (label, status)
+def test_labels(text, label, status):
+    labels = ["located in", "located in the city", "spouse", "/people/person/place_lived", "born in", "lives in"]
+    assert parse_label(text, labels) == (label, status)
 
 
 @pytest.mark.parametrize(
@@ -201,12 +189,6 @@ def test_a_label_that_is_denied_is_no_answer(text, label, status):
 )
 def test_verdicts_are_what_an_answer_says_in_the_end(text, verdict):
     assert parse_yes_no(text) is verdict
-
-
-@pytest.mark.parametrize("mark", ["think", "thinking", "reasoning", "thought", "THOUGHT"])
-def test_thought_in_the_middle_of_an_answer_is_left_out(mark):
-    parsed = parse_triples(f'Sure. <{mark}>maybe [["x","y","z"]]</{mark}> [["a","b","c"]]')
-    assert [triple.strings for triple in parsed.records] == [ABC]
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

@@ -6,11 +6,10 @@ import logging
 
 import pytest
 
-from support.fake_endpoint import FakeEndpoint
+from support.fake_endpoint import asking, endpoint, requests
 from tripleaudit.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client, Endpoint
-from tripleaudit.llm.endpoint import Request
 from tripleaudit.llm.listed import _table, listed, with_prices
 from tripleaudit.llm.prices import OLD, Prices, Usage, warning
 from tripleaudit.plan.language_models import Generative, LanguageModels
@@ -41,13 +40,10 @@ def test_the_studys_prices_win(own):
 
 
 def test_an_answer_keeps_what_it_cost_when_it_was_paid_for(tmp_path):
-    request = Request(({"role": "user", "content": "a"},))
-    with FakeEndpoint() as fake:
-        costs = []
-        for prices in (Prices(1000, 2000), Prices(7, 7)):
-            with Client(Endpoint(fake.url, "m", prices=prices), tmp_path) as client:
-                costs += [answer.cost for answer in client.complete_all([request])]
-        assert costs[0] == costs[1] > 0 and fake.count == 1
+    with asking(tmp_path, prices=Prices(1000, 2000)) as (fake, client):
+        (first,) = client.complete_all(requests(1))
+        with Client(endpoint(fake, prices=Prices(7, 7)), tmp_path) as later:
+            assert later.complete_all(requests(1))[0].cost == first.cost > 0 and fake.count == 1
 
 
 def test_a_budget_is_never_kept_without_prices(tmp_path):

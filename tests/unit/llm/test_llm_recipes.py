@@ -1,8 +1,6 @@
 """The recipes of ``docs/language-models.md``: each can be loaded and asks as its service documents; servers that can
 run here are run."""
 
-import subprocess
-import sys
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,21 +10,13 @@ from support.docs import every_block
 from support.fake_endpoint import FakeEndpoint, Rules
 from support.workflow import ROOT
 from tripleaudit.llm.answers import parse_triples
-from tripleaudit.llm.client import Client, Endpoint, EndpointError, Request
+from tripleaudit.llm.client import Client, Endpoint, Request
+from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prompts import load_prompt
 
 PAGE = next(b.text for b in every_block(ROOT / "docs" / "language-models.md") if b.text.startswith("endpoints:"))
 RECIPES = yaml.safe_load(PAGE)["endpoints"]
 HOSTED = sorted(name for name, recipe in RECIPES.items() if recipe.get("base_url", "").startswith("https"))
-LLAMA_CPP = """
-import sys, xllamacpp
-options = xllamacpp.CommonParams()
-options.model.path, options.n_ctx, options.n_parallel = sys.argv[1], 1024, 2
-options.api_keys, options.use_jinja, options.warmup, options.cpuparams.n_threads = ["right"], True, False, 1
-server = xllamacpp.Server(options)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
 
 
 def at(name: str, address: str, **values) -> Endpoint:
@@ -65,32 +55,18 @@ def test_a_recipe_queries_as_its_service_documents(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path, monkeypatch):
-    """Schemas are obeyed, a wrong key and a prompt that is too long are one sentence each."""
+def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path):
+    """Schemas are obeyed, and a prompt that is too long is one sentence."""
     pytest.importorskip("xllamacpp", reason="xllamacpp, llama.cpp's server as a package, is not installed")
-    server = subprocess.Popen(
-        [sys.executable, "-c", LLAMA_CPP, str(smollm2)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    monkeypatch.setenv("LLAMA_KEY", "right")
-    try:
-        address = server.stdout.readline().strip()
-        endpoint = at("llama-cpp", address, api_key_env="LLAMA_KEY", max_tokens=48, timeout=300, context=512)
-        request = load_prompt("open").request(text="Ada Moss founded Acme in Lyon.")
-        with Client(endpoint, tmp_path / "cache") as client:
-            answer, plain = client.complete_all([request, Request([{"role": "user", "content": "Name a city."}])])
-            assert client.known.structured and client.bill()["models"]
-            long, _ = client.complete_all([Request([{"role": "user", "content": "word " * 3000}]), request])
-        assert answer.text.lstrip().startswith("{") and parse_triples(answer).status in ("ok", "truncated", "empty")
-        assert answer.usage.prompt_tokens > 50 and 0 < answer.usage.completion_tokens <= 48
-        assert plain.text and plain.served["model"]
-        assert long.status == "error" and "context" in long.error
-        monkeypatch.setenv("LLAMA_KEY", "wrong")
-        with Client(endpoint, tmp_path / "other") as client, pytest.raises(EndpointError, match="turns us away.*401"):
-            client.complete_all([request])
-    finally:
-        server.communicate()
-    assert server.returncode == 0
+    server = LocalServer(smollm2, context=512)
+    endpoint = at("llama-cpp", server.start().removesuffix("/v1"), max_tokens=48, timeout=300, context=512)
+    request = load_prompt("open").request(text="Ada Moss founded Acme in Lyon.")
+    with Client(endpoint, tmp_path) as client:
+        answer, plain = client.complete_all([request, Request([{"role": "user", "content": "Name a city."}])])
+        assert client.known.structured and client.bill()["models"]
+        long, _ = client.complete_all([Request([{"role": "user", "content": "word " * 3000}]), request])
+    server.stop()
+    assert answer.text.lstrip().startswith("{") and parse_triples(answer).status in ("ok", "truncated", "empty")
+    assert answer.usage.prompt_tokens > 50 and 0 < answer.usage.completion_tokens <= 48
+    assert plain.text and plain.served["model"]
+    assert long.status == "error" and "context" in long.error

@@ -41,12 +41,8 @@ def test_no_piece_of_an_empty_text():
 
 
 def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere():
-    text = "One two. Three four.\n\nFive six seven. Eight nine ten."
-    assert [text[a:b] for a, b in split(text, 30)] == [
-        "One two. Three four.\n\n",
-        "Five six seven. ",
-        "Eight nine ten.",
-    ]
+    parts = ["One two. Three four.\n\n", "Five six seven. ", "Eight nine ten."]
+    assert [("".join(parts))[a:b] for a, b in split("".join(parts), 30)] == parts
     assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)]
     assert split("Ab. Cd ef", 8) == [(0, 4), (4, 9)]  # a sentence that ends in the middle of a piece, to the character
     assert split("aa bbbbbbb", 8) == [(0, 3), (3, 10)]  # a blank before the middle sooner than within a word
