@@ -289,7 +289,7 @@ def test_a_system_is_named_with_its_corpus_where_the_study_has_several():
     assert answer("rearranged", both).startswith("For CasRel on WebNLG, F1 is 90.0 %")
 
 
-@pytest.fixture(scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids=str)
+@pytest.fixture(scope="module", params=[(1, 0.62), (3, 0.62), (3, 0.57), (3, 0.55)], ids="{0[0]}-seeds-{0[1]}".format)
 def inputs(request, tmp_path_factory) -> TableInputs:
     """Studies in which noising gains much, little, hardly anything and nothing, with one and with three seeds."""
     seeds, noised = request.param
