@@ -252,6 +252,9 @@ def _tie(pair: Pair) -> str:
     size = abs(pair.change)
     if low == high == 0:
         return f"{values}{change}"
+    p = pair.difference and pair.difference.p
+    if p and p >= ALPHA and (low > 0 or high < 0):
+        return f"{values}{change}, but p = {p:.2f} by randomisation; it takes more test sentences or seeds to know"
     if not cases or not size or (high - low) / 2 > size * MOST**0.5:
         return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
     needed = min(cases) * max(1.0, (high - low) / 2 / size) ** 2
