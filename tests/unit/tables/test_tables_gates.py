@@ -91,8 +91,8 @@ def test_counts_show_what_intervals_of_their_own_do_not():
     assert contrast([pair], "here", "there").endswith("a gap of 4.0 points [1.0, 8.0].")
     unsure = pair._replace(difference=replace(paired, p=0.06))
     assert contrast([unsure], "here", "there").endswith(
-        "a difference of -4.0 points [-8.0, -1.0], but p = 0.06 by randomisation; it takes more test sentences or seeds "
-        "to know."
+        "a difference of -4.0 points [-8.0, -1.0], but p = 0.06 by randomisation; it takes more test sentences or "
+        "seeds to know."
     )
 
 
