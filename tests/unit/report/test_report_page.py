@@ -75,6 +75,14 @@ def test_page_is_well_formed_and_loads_nothing(written):
     assert len(written) < 10_000_000
 
 
+def test_the_page_says_what_it_said_and_holds_the_same_sentences(study, written, data, kept):
+    main = written.partition("<main>")[2].partition("</main>")[0]
+    said = Outline(re.sub("<script.*?</script>", "", main, flags=re.DOTALL)).text
+    said = re.sub(r"Reporttripleaudit .*?Trainings", "Trainings", said.replace(str(study.parent), "results"))
+    kept("report/page.txt", re.sub(r"\n\s*\n+", "\n", said))
+    kept("report/sentences.jsonl", "".join(f"{json.dumps(one)}\n" for one in data["sentences"][:30]))
+
+
 def test_untrusted_text_is_shown_and_never_markup(written):
     assert EVIL not in written
     assert "<script>document" not in written
