@@ -53,12 +53,17 @@ def of_data(study: Study) -> Iterator[Job]:
 
 def of_trainings(study: Study) -> Iterator[Job]:
     plan = study.trainings
-    for run in [*study.runs, *study.classifier_runs]:
+    every = [*study.runs, *study.classifier_runs]
+    for run, keys in zip(every, study.report.training_keys, strict=False):
         of = Of(corpus=run.corpus, trainset=run.trainset, extractor=run.extractor, noise=run.noise)
         several = study.data.tests_only and run.trainset == "original-nz" and run in study.runs
         files = {**study.trainset_files(of), "test": (study.testset_files if several else study.testset_file)(of)}
         schema = {"is given the relations": study.gives_schema(run.trainset)}
-        yield "train and predict", Of(of, seed=f"seed{run.seed}"), {**files, **schema}
+        yield (
+            "train and predict",
+            Of(of, seed=f"seed{run.seed}"),
+            {**files, **schema, "keys": [str(key) for key in keys.values()][1:]},
+        )
         given = (run.corpus, run.extractor, run.noise, run.trainset)
         decides, settings = json.loads(plan.deciding_json(*given)), json.loads(plan.training_json(*given))
         noise = {"noise of entities": decides.pop("noising", None)}
@@ -182,11 +187,18 @@ def of_report(study: Study) -> Iterator[Job]:
         yield "plot", Of(plot=name), {"options": json.loads(report.plot_options(name)), **files, **every}
     for part in ("gre/", "needles/"):
         yield "scores file", Of(part=part), {"joined from": study.scores_of(part)}
-    facts = {"trainings": report.trainings, "doubled": report.doubles, "doubled before": report.earlier}
+    keys = [keys for _, keys in study.systems.trainings()]
+    facts = {
+        "trainings": report.trainings,
+        "keys of stored ones": keys,
+        "doubled": report.doubles,
+        "doubled before": report.earlier,
+    }
     yield "facts of trainings", Of(), facts
     shown = {part: files for part, files in report.inputs().items() if part not in ("tables", "plots")}
     yield "report", Of(), {**shown, "sentences": report.sentence_files()}
-    yield "study", Of(), {"seeds": study.seeds, "settings": study.settings, "tables": list(report.tables())}
+    sets = {"training sets": study.trainsets, "made here": study.data.built, "corpora": study.data.to_train_on}
+    yield "study", Of(), {"seeds": study.seeds, "settings": study.settings, **sets, "tables": list(report.tables())}
     named = {place: name for name, place in variables.variables(study)}
     yield "before it runs", Of(), {"extras": needs.extras(study), "variables": named, "notes": [*study.data.notes()]}
 

@@ -8,14 +8,6 @@ from tripleaudit.plan.study import Study
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
 
-def test_defaults_are_filled_at_every_level_that_is_present():
-    sifted = {"sift-1": {"rule": "frequency", "max_count": 2}}
-    config = Study({**MINIMAL, "noising": {"probability": 0.05}, "protocols": sifted}).config
-    assert (config["seeds"], config["encoder"]) == ([1], {"model": "minilm", "layers": None})
-    assert config["noising"] == {"probability": 0.05, "keep_length": 0.4, "wz": False}
-    assert config["protocols"]["sift-1"]["select_on"] == "valid"
-
-
 @pytest.mark.parametrize("name", ["../elsewhere", "a/b", "", ".hidden", "..", "/absolute", "with blank"])
 def test_a_study_cannot_leave_the_results_folder(name):
     (problem,) = problems({**MINIMAL, "study": name})
@@ -68,6 +60,36 @@ corpora: {webnlg: {encoder: "ftp://no.where/it"}}
 -> corpora/webnlg/encoder
 tables: {}
 -> tables: names none
+{corpora: {mine: {files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
+-> files/augmented: nothing is tested on it; expected 'augmented' under
+{protocols: {augmented: {roles: text}},
+ corpora: {mine: {files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
+-> roles: has no meaning with corpora/mine/files/augmented
+{protocols: {augmented: }, corpora: {mine: {limit: {test: 1},
+                                            files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
+-> limit/test: would cut sentences whose varia
+{protocols: {original: {train: false}, augmented: }}
+-> protocols/original/train: false, but the protocol 'augmented' is tested by trainings
+{protocols: {original: {train: false}}, settings: [nz, wz]}
+-> protocols/original/train: false, but the setting 'wz' is tested by trainings
+{protocols: {unseen_relations: {descriptions: true}}, extractors: {unirel: }}
+-> protocols/unseen_relations/descriptions: corpora/webnlg/relations describes none
+protocols: {unseen_relations: {descriptions: please}}
+-> protocols/unseen_relations/descriptions: expected boolean
+systems: {a: {command: python -, completion: 3}}
+-> systems/a/completion: a system by 'command' has no such key
+{systems: {a: {endpoint: e, completion: 5}}, generative: {endpoints: {e: {base_url: "http://a/v1", model: m}}}}
+-> systems/a/completion: the study has no protocol 'augmented'
+{seeds: [7], extractors: {casrel: }, collections: {news: {files: README.md, extractor: pfn, gate: null}}}
+-> collections/news/extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of
+{extractors: {casrel: }, collections: {news: {files: README.md, extractor: casrel, noise: noising, gate: null}}}
+-> collections/news/extractor: the study has no training webnlg/original-nz/casrel/noising/seed1
+collections: {news: {files: README.md, extractor: no/such, gate: null}}
+-> collections/news/extractor: no/such: not a trained extractor, it has no config.json
+{extractors: {casrel: }, collections: {news: {files: README.md, extractor: casrel, gate: no/such}}}
+-> collections/news/gate: no/such: not a trained extractor, it has no config.json
+{systems: {said: {predictions: README.md}}, collections: {news: {files: README.md, extractor: said, gate: null}}}
+-> collections/news/extractor: 'said' is stored predictions and reads no texts
 """
 
 
