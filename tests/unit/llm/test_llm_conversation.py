@@ -28,6 +28,9 @@ def entities(*names, status="ok"):
     return Answer(text, status, usage=Usage(1, 1, estimated=True))
 
 
+EMPTY = entities()
+
+
 class Script:
     """Answers requests with a function of the last message, and keeps what it was sent."""
 
@@ -43,11 +46,9 @@ class Script:
         return [request.messages[-1]["content"] for request in self.requests]
 
 
-def run(pieces, limits, answer, counter=None, state=None):
-    script = Script(answer)
-    counter = counter or TokenCounter(words, overhead=0)
-    shown = [Piece(i, text) for i, text in enumerate(pieces)]
-    return answered(converse(shown, TALK, limits, counter, state), script), script
+def run(pieces, limits, answer, state=None):
+    script, shown = Script(answer), [Piece(i, text) for i, text in enumerate(pieces)]
+    return answered(converse(shown, TALK, limits, TokenCounter(words, overhead=0), state), script), script
 
 
 def where(conversation):
@@ -55,7 +56,7 @@ def where(conversation):
 
 
 def test_iterations_follow_each_piece_in_one_thread():
-    talked, script = run(["a", "b"], Limits(2, None, 10), lambda text: entities(text))
+    talked, script = run(["a", "b"], Limits(2, None, 10), entities)
     assert script.shown == ["show 0 a", "more 0", "more 0", "show 1 b", "more 1", "more 1"]
     assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
     history = script.requests[-1].messages
@@ -70,29 +71,26 @@ def test_empty_answers_end_no_iterations():
 
 
 def test_a_new_thread_starts_exactly_where_the_sum_passes_the_limit():
-    # opening 1, a piece's message 2 + 40, its answer 4 words, reserve 5
-    answer = lambda _: Answer('{"entities": [] } x', "ok", usage=Usage(1, 1, estimated=True))  # noqa: E731
+    # opening 1, a piece's message 2 + 40, its answer 2 words, reserve 5
     pieces = [" ".join(["w"] * 40)] * 5
-    counted = words('{"entities": [] } x')
-    second = 1 + 42 + counted + 42 + 5
-    talked, _ = run(pieces, Limits(0, second, 5), answer)
+    second = 1 + 42 + words(EMPTY.text) + 42 + 5
+    talked, _ = run(pieces, Limits(0, second, 5), lambda _: EMPTY)
     assert where(talked) == [(0, 0, 0), (1, 0, 0), (2, 0, 1), (3, 0, 1), (4, 0, 2)]
-    talked, _ = run(pieces, Limits(0, second - 1, 5), answer)
+    talked, _ = run(pieces, Limits(0, second - 1, 5), lambda _: EMPTY)
     assert where(talked) == [(n, 0, n) for n in range(5)]
-    talked, script = run(pieces, Limits(0, 100, 5), answer)
+    talked, script = run(pieces, Limits(0, 100, 5), lambda _: EMPTY)
     assert [turn.piece for turn in talked.turns] == [0, 1, 2, 3, 4]  # none lost, none repeated
     assert len({request.messages[-1]["content"] for request in script.requests}) == 5
 
 
 def test_iterating_ends_where_the_context_does():
-    answer = lambda _: Answer('{"entities": [] } x', "ok", usage=Usage(1, 1, estimated=True))  # noqa: E731
-    talked, _ = run(["w " * 40] * 2, Limits(9, 1 + 42 + 4 + (2 + 4) + 2 + 5, 5), answer)
+    talked, _ = run(["w " * 40] * 2, Limits(9, 1 + 42 + 2 + (2 + 2) + 2 + 5, 5), lambda _: EMPTY)
     assert where(talked) == [(0, 0, 0), (0, 1, 0), (0, 2, 0), (1, 0, 1), (1, 1, 1), (1, 2, 1)]
 
 
 def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     text = " ".join(f"w{n}" for n in range(100))
-    talked, script = run([text, "end"], Limits(0, 60, 5), lambda _: entities())
+    talked, script = run([text, "end"], Limits(0, 60, 5), lambda _: EMPTY)
     shown = [message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")]
     assert "".join(shown) == text and len(shown) > 1
     assert {turn.piece for turn in talked.turns} == {0, 1}
@@ -115,13 +113,8 @@ def test_an_unreadable_answer_is_asked_for_once_more_and_then_given_up():
 
 
 def test_refusals_and_truncations():
-    answers = iter(
-        [
-            Answer("no", "refused"),
-            Answer("no", "refused"),
-            Answer('[{"type": "T", "name": "a"}, {"type": "T", "na', "truncated"),
-        ]
-    )
+    cut = Answer('[{"type": "T", "name": "a"}, {"type": "T", "na', "truncated")
+    answers = iter([*[Answer("no", "refused")] * 2, cut])
     talked, _ = run(["x"], Limits(1, None, 10), lambda _: next(answers))
     assert [turn.parsed.status for turn in talked.turns] == ["refused", "truncated"]
     assert [record["name"] for record in talked.turns[1].parsed.records] == ["a"]
@@ -129,24 +122,16 @@ def test_refusals_and_truncations():
 
 
 def test_a_rejected_request_restarts_the_thread_once():
-    def answer(text):
-        script.count += 1
-        return Answer("", "error", error="too long") if script.count == 2 else entities(text)
-
-    class Counting(Script):
-        count = 0
-
-    script = Counting(answer)
-    counter = TokenCounter(words, overhead=0)
-    talked = answered(converse([Piece(0, "a"), Piece(1, "b")], TALK, Limits(0, None, 10), counter), script)
+    answers = iter([entities("a"), Answer("", "error", error="too long"), entities("b")])
+    talked, script = run(["a", "b"], Limits(0, None, 10), lambda _: next(answers))
     assert where(talked) == [(0, 0, 0), (1, 0, 1)] and len(script.requests[-1].messages) == 2
 
 
 def test_branches_start_from_the_same_state():
-    whole, _ = run(["a", "b"], Limits(0, None, 10), lambda text: entities(text))
+    whole, _ = run(["a", "b"], Limits(0, None, 10), entities)
     before = whole.state
     for text in ("again a", "again b"):
-        branch, script = run([text], Limits(0, None, 10), lambda text: entities(text), state=whole.state)
+        branch, script = run([text], Limits(0, None, 10), entities, state=whole.state)
         assert script.requests[0].messages[:-1] == before.messages
         assert len(branch.state.messages) == len(before.messages) + 2
     assert whole.state == before
@@ -170,8 +155,7 @@ def test_tokenizer_counter(tmp_path):
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     assert counters(tmp_path)().text("a b a c") == 4
-    with pytest.raises(UserError, match="no such tokenizer"):
-        counters(tmp_path / "none.json")
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(UserError, match="not a tokenizer.json"):
-        counters(tmp_path / "bad.json")
+    for name, said in (("none.json", "no such tokenizer"), ("bad.json", "not a tokenizer.json")):
+        with pytest.raises(UserError, match=said):
+            counters(tmp_path / name)
