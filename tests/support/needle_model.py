@@ -8,7 +8,7 @@ from support.fake_endpoint import Reply
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle
 
-FOUND, SPELT, HIDDEN, MISSED = range(7), 7, 8, 9
+SPELT, HIDDEN = 7, 8
 KEYWORDS = ("amber lamp", "brass wheel", "cedar chest", "dusty map", "eager crowd", "final proof")
 
 
@@ -18,25 +18,26 @@ def make_document(paragraphs=40):
     return Document("report", "\n\n".join(f"Day {number}. {body} {body[:70]}." for number in range(paragraphs)) + "\n")
 
 
-def make_needle(number, kind="Person"):
+def make_needle(number):
     """Needle ``number``: about 45 words, name ``Person Zero0`` and so on, six keywords of its own."""
-    name = f"{kind} Zero{number}"
+    name = f"Person Zero{number}"
     keywords = tuple(f"{keyword} {number}" for keyword in KEYWORDS)
     text = (
         f"{name} arrived in spring and soon became known for {keywords[0]} and for {keywords[1]}. Those who met {name} "
         f"speak of {keywords[2]}, of {keywords[3]} and of {keywords[4]}, and after a long debate the committee took "
         f"{keywords[5]} as the most lasting gift of that remarkable and busy year."
     )
-    return Needle(f"report:{kind}:{number:02d}", "report", kind, text, name, f"{name} is known for gifts.", keywords)
+    known = f"{name} is known for gifts."
+    return Needle(f"report:Person:{number:02d}", "report", "Person", text, name, known, keywords)
 
 
 def make_needles(count=10):
     return [make_needle(number) for number in range(count)]
 
 
-def record(number, keywords, name=None, **more):
+def record(number, keywords, name=None):
     needle = make_needle(number)
-    return {"type": "Person", "name": name or needle.name, "keywords": list(needle.keywords[:keywords]), **more}
+    return {"type": "Person", "name": name or needle.name, "keywords": needle.keywords[:keywords]}
 
 
 class NeedleModel:
@@ -50,7 +51,6 @@ class NeedleModel:
 
     def __init__(self, forgotten=()):
         self.forgotten = forgotten
-        self.log = []
 
     def __call__(self, body):
         last = body["messages"][-1]["content"]
@@ -61,7 +61,6 @@ class NeedleModel:
             return "I would rather not."  # it invents no needles
         part, parts = map(int, re.match(r"Part (\d+) of (\d+)", shown[-1]).groups())
         again = last.startswith("Go through part")
-        self.log.append((part, parts, again))
         found = self._records(shown[-1])
         texts = [text.partition("\n\n")[2] for text in shown]
         if part == parts and texts[-1] in texts[:-1]:
@@ -75,29 +74,18 @@ class NeedleModel:
 
     @staticmethod
     def _records(text):
-        found = []
-        for number in range(10):
-            if make_needle(number).name not in text:
-                continue
-            if number in FOUND:
-                found.append(record(number, 6 if number < 3 else 4 if number < 5 else 3))
-            elif number == SPELT:
-                found.append(record(number, 4, name="Persona Zeroseven"))
-            elif number == HIDDEN:
-                hidden = make_needle(number).name
-                found.append({"type": "Place", "name": "the hall", "description": f"where {hidden} spoke"})
-        part = re.match(r"Part (\d+)", text)[1]
-        return [*found, {"type": "Thing", "name": f"fact {part}"}]
+        said = {number: record(number, keywords) for number, keywords in enumerate((6, 6, 6, 4, 4, 3, 3))}
+        said[SPELT] = record(SPELT, 4, name="Persona Zeroseven")
+        spoke = f"where {make_needle(HIDDEN).name} spoke"
+        said[HIDDEN] = {"type": "Place", "name": "the hall", "description": spoke}
+        found = [each for number, each in said.items() if make_needle(number).name in text]
+        return [*found, {"type": "Thing", "name": f"fact {text.split()[1]}"}]
 
     @staticmethod
     def _judge(text):
         """The judge knows needles 0 to 7, the misspelt one too."""
         asked = re.search(r"Name: Person Zero(\d)", text)
-        if asked is None:
-            return None
-        number = int(asked[1])
+        number = int(asked[1]) if asked else 9
         wanted = "Persona Zeroseven" if number == SPELT else f"Person Person Zero{number}"
-        for line in re.findall(r"^\d+\. .*$", text, re.MULTILINE):
-            if number <= SPELT and wanted in line:
-                return int(line.split(".")[0])
-        return None
+        lines = re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE)
+        return next((int(place) for place, line in lines if number <= SPELT and wanted in line), None)

@@ -82,9 +82,8 @@ def test_both_bounds_of_the_share():
 
 def test_sentences_take_over_where_paragraphs_are_few():
     text = "This is one sentence of the text. " * 40
-    infusion = infuse(
-        Document("d", text.strip()), [(f"n{i}", "A needle of a few words stands here.") for i in range(20)], 5
-    )
+    needles = [(f"n{i}", "A needle of a few words stands here.") for i in range(20)]
+    infusion = infuse(Document("d", text.strip()), needles, 5)
     assert infusion.unit == "sentence" and infusion.removed() == text.strip()
     assert "\n" not in infusion.text
     assert infuse(document(9000), [("a", "n" * 998)], 1).unit == "paragraph"

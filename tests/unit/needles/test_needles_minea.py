@@ -53,10 +53,8 @@ TABLE_5 = {
 
 def rows_for(kind, found, total):
     """Rows in which criterion ``c`` finds the first ``found[c]`` needles."""
-    return [
-        {"id": f"{kind}{i}", "type": kind, **{c: i < n for c, n in zip(CRITERIA, found, strict=True)}}
-        for i in range(total)
-    ]
+    finds = [{c: i < n for c, n in zip(CRITERIA, found, strict=True)} for i in range(total)]
+    return [{"id": f"{kind}{i}", "type": kind, **each} for i, each in enumerate(finds)]
 
 
 def test_table_3_overall_is_542_of_695():
@@ -153,8 +151,9 @@ def test_a_missed_needle_is_not_credited_with_another_needles_entity():
     assert shares([ada, eva], [named, again, own])[ONE_TO_ONE] == [0.833333, 0.833333]
     # one nameless record that fits both stands for one, two of them for both
     assert sorted(shares([ada, eva], [entity(0, "Person", None, keywords=list("abcd"))])[ONE_TO_ONE]) == [0, 0.666667]
-    both = [entity(index, "Person", None, keywords=list("abcd")) for index in range(2)]
-    assert shares([ada, eva], both)[ONE_TO_ONE] == [0.666667, 0.666667]
+    for second, found in (("abcd", [0.666667, 0.666667]), ("abcde", [0.833333, 0.666667])):
+        both = [entity(index, "Person", None, keywords=list(each)) for index, each in enumerate(("abcd", second))]
+        assert shares([ada, eva], both)[ONE_TO_ONE] == found
 
 
 def test_overlapping_keywords_raise_no_score():
@@ -162,10 +161,8 @@ def test_overlapping_keywords_raise_no_score():
     needles = [needle("T", f"Needle {number:02d}", [*"abcde", str(number)]) for number in range(40)]
     extracted = [entity(i, "T", f"Needle {i:02d}", keywords=[*"abcde", str(i)]) for i in range(10)]
     rows = {rule: rated(identify(needles, extracted), (0.7,), rule) for rule in IDENTIFICATIONS}
-    assert {rule: sum(row["k0.7"] for row in found) for rule, found in rows.items()} == {
-        ONE_TO_ONE: 10,
-        INDEPENDENT: 40,
-    }
+    rates = {rule: sum(row["k0.7"] for row in found) for rule, found in rows.items()}
+    assert rates == {ONE_TO_ONE: 10, INDEPENDENT: 40}
     assert [row["k_index"] for row in rows[ONE_TO_ONE]] == [*range(10), *[None] * 30]
 
 

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.fake_endpoint import FakeEndpoint, Reply
+from support.fake_endpoint import asking
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.fields import read_rows, write_rows
-from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Limits
-from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.triple_dialogues import extract_triples
 from tripleaudit.needles.triple_scores import triple_scores
@@ -69,8 +67,8 @@ def test_relations_take_turns():
     assert abs(relations.count("born_in") - relations.count("lives_in")) <= 2
 
 
-def needle(number, relation, depth, subject="Ada Moss", obj="Nova Ruda"):
-    return TripleNeedle(f"n{number}", "d", "d#0", "s", f"{subject} {number}", relation, f"{obj} {number}", depth)
+def needle(number, relation, depth):
+    return TripleNeedle(f"n{number}", "d", "d#0", "s", f"Ada Moss {number}", relation, f"Nova Ruda {number}", depth)
 
 
 def predicted(*triples):
@@ -81,16 +79,14 @@ def predicted(*triples):
 def test_criteria_by_hand():
     needles = [needle(n, "/people/person/place_of_birth", n / 10) for n in range(6)]
     relation = needles[0].relation
-    rows = found(
-        needles,
-        predicted(
-            ("Ada Moss 0", relation, "Nova Ruda 0"),
-            ("Moss 1", relation, "Ruda 1"),
-            ("the ada moss 2", "place of birth", "NOVA RUDA 2"),
-            ("Nova Ruda 3", "something", "Ada Moss 3"),
-            ("Ada Moss 4", relation, "Nova Ruda 5"),
-        ),
-    )
+    said = [
+        ("Ada Moss 0", relation, "Nova Ruda 0"),
+        ("Moss 1", relation, "Ruda 1"),
+        ("the ada moss 2", "place of birth", "NOVA RUDA 2"),
+        ("Nova Ruda 3", "something", "Ada Moss 3"),
+        ("Ada Moss 4", relation, "Nova Ruda 5"),
+    ]
+    rows = found(needles, predicted(*said))
     table = [[int(row[c]) for c in ("exact", "partial", "verbalised", "pair")] for row in rows]
     assert table == [[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]]
     scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows, bins=2)}
@@ -114,15 +110,21 @@ def test_verbalised_relations():
     assert verbalise("per:city_of_birth") == "city of birth"
 
 
-def test_errors_and_files(tmp_path):
-    with pytest.raises(UserError, match="no prediction belongs to their documents"):
-        found([needle(0, "r", 0)], [Sentence("x#0", "t")])
-    with pytest.raises(UserError, match="lower 'documents' or 'sentences'"):
-        haystacks(BARE, 10, 30, 1)
-    with pytest.raises(UserError, match="no sentence whose triples all have a position"):
-        infuse_triples(haystacks(BARE, 1, 20, 1), BARE, 1)
-    with pytest.raises(UserError, match="need between"):
-        infuse_triples([Document("d", "x" * 90_000)], SOURCE, 1)
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: found([needle(0, "r", 0)], [Sentence("x#0", "t")]), "no prediction belongs to their documents"),
+        (lambda: haystacks(BARE, 10, 30, 1), "lower 'documents' or 'sentences'"),
+        (lambda: infuse_triples(haystacks(BARE, 1, 20, 1), BARE, 1), "no sentence whose triples all have a position"),
+        (lambda: infuse_triples([Document("d", "x" * 90_000)], SOURCE, 1), "need between"),
+    ],
+)
+def test_errors(wrong, said):
+    with pytest.raises(UserError, match=said):
+        wrong()
+
+
+def test_files(tmp_path):
     write_rows(tmp_path / "n.jsonl", [needle(0, "r", 0.5)])
     assert read_rows(tmp_path / "n.jsonl", TripleNeedle) == [needle(0, "r", 0.5)]
     (tmp_path / "bad.jsonl").write_text('{"a": 1}\n')
@@ -143,11 +145,10 @@ def test_language_model_and_extractor_share_a_table(tmp_path, monkeypatch):
         if last.startswith("That answer could not be read"):
             return "still no idea"
         record = next(r for r in pieces.records if r.text in last)
-        rows = [list(t.strings) for t in record.triples]
-        text = json.dumps([*rows, ["x", "y", "z"]]) if record.text in readable else "no idea"
-        return Reply(text)
+        rows = [*(t.strings for t in record.triples), ("x", "y", "z")]
+        return json.dumps(rows) if record.text in readable else "no idea"
 
-    with FakeEndpoint(answer) as fake, Client(Endpoint(fake.url, "m"), tmp_path) as client:
+    with asking(tmp_path, answer) as (fake, client):
         predictions, calls = extract_triples(pieces.records, ["born_in", "lives_in"], Limits(0, None, 100), client, "m")
         unread = len(pieces.records) - len(readable)
         assert fake.count == len(pieces.records) + unread  # one reminder for every unreadable answer
@@ -171,9 +172,7 @@ def test_language_model_and_extractor_share_a_table(tmp_path, monkeypatch):
     assert marked.cell("All", "MINEA", row_group="CasRel").mark.startswith("†")
     assert "†" not in marked.cell("All", "MINEA", row_group="m").mark
     assert any(note.startswith("†: the training was still rising") for note in marked.notes)
-    assert build_table("triple-needles", TableInputs(scores=late)).answer.endswith(
-        "was still rising when it ended (†)."
-    )
+    assert marked.answer.endswith("was still rising when it ended (†).")
     coverage = next(s for s in scores if s.metric == "coverage")
     assert coverage.value == pytest.approx(len(readable) / len(pieces.records))
     located = [t for record in predictions for t in record.triples if t.relation in ("born_in", "lives_in")]
