@@ -25,7 +25,7 @@ SIDECAR = {  # of a training, as tripleaudit.provenance describes it
 }  # fmt: skip
 
 
-def damaged(sentence: Sentence, number: int) -> Sentence:
+def damaged(sentence: Sentence, number: int, relation: str = EVIL) -> Sentence:
     """Predictions for one sentence: one in three misses its first triple, one in four errs, one in five is evil."""
     triples = list(sentence.triples)
     if number % 3 == 0:
@@ -34,7 +34,7 @@ def damaged(sentence: Sentence, number: int) -> Sentence:
         first = triples[0]
         triples[0] = Triple(first.object, first.relation, first.subject, 0.75)
     if number % 5 == 0 and len(sentence.text) > 6:
-        triples.append(Triple(Span(0, 3, sentence.text[:3]), EVIL, Span(4, 6, sentence.text[4:6]), 0.5))
+        triples.append(Triple(Span(0, 3, sentence.text[:3]), relation, Span(4, 6, sentence.text[4:6]), 0.5))
     return dataclasses.replace(sentence, triples=tuple(triples))
 
 

@@ -1,0 +1,79 @@
+"""All that commands print and write about one small corpus: whoever changes a word or a number of it sees it."""
+
+import json
+import re
+
+import pytest
+
+from support.report_study import DEMO, damaged
+from tripleaudit.cli import main
+from tripleaudit.corpora.store import load_sentences, save_sentences
+
+CORPUS = "train.jsonl valid.jsonl test.jsonl"
+COMMANDS = {
+    "audit": "audit train.jsonl test.jsonl --valid valid.jsonl --random-splits 20",
+    "check": f"check {CORPUS} --write study.yaml",
+    "validate": "validate study.yaml --raw-root .",
+    "estimate": "estimate --config CONFIG/config.yaml --results none",
+    "prepare": "prepare --source train.jsonl --divide train=8,test=2 --part test --out part.jsonl --report part.json",
+    "export-csv": "export --to csv --out csv test=test.jsonl",
+    "export-brat": "export --to brat --out brat test=few.jsonl",
+    "score": "score test.jsonl a.jsonl --train train.jsonl --bootstrap 200",
+    "score-pairs": "score test.jsonl b.jsonl --matching pairs --bootstrap 0 --relations lives_in=place_lived --json",
+    "compare": "compare a.jsonl b.jsonl test.jsonl --train train.jsonl --bootstrap 200 --shuffles 200 --out c.md",
+    "relations": "relations valid.jsonl named.jsonl",
+    "gold-noise": "gold-noise test.jsonl a=a.jsonl b=b.jsonl --sample 12 --out sample.csv",
+    "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
+    "split-rearranged": f"split --protocol rearranged --out rearranged {CORPUS}",
+    "split-sifted": f"split --protocol sifted --rule frequency --max-count 1 --out sifted {CORPUS}",
+    "split-sample": f"split --protocol sifted --rule sample --percent 50 --out sample --seed 5 {CORPUS}",
+    "split-relations": f"split --protocol unseen_relations --relations 2 --out unseen {CORPUS}",
+}
+WRITTEN = {
+    "check": ["study.yaml"],
+    "prepare": ["part.jsonl", "part.json"],
+    "export-csv": ["csv/test.csv"],
+    "export-brat": ["brat/test.ann", "brat/test.txt"],
+    "compare": ["c.md"],
+    "gold-noise": ["sample.csv"],
+    "split-rearranged": ["rearranged/report.json", "rearranged/test.jsonl"],
+    "split-sifted": ["sifted/report.json", "sifted/train.jsonl"],
+    "split-sample": ["sample/report.json", "sample/train.jsonl"],
+    "split-relations": ["unseen/report.json", "unseen/test.jsonl"],
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A part of the demo corpus, two systems that are wrong in known ways, and one that names relations otherwise."""
+    folder = tmp_path_factory.mktemp("corpus")
+    for name, size in (("train", 60), ("valid", 30), ("test", 40)):
+        sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
+        save_sentences(folder / f"{name}.jsonl", sentences)
+        if name == "test":
+            save_sentences(folder / "few.jsonl", sentences[:2])
+            for system, shift in (("a", 0), ("b", 1)):
+                found = [damaged(one, number + shift, "near") for number, one in enumerate(sentences)]
+                save_sentences(folder / f"{system}.jsonl", found)
+        if name == "valid":
+            text = (folder / "valid.jsonl").read_text(encoding="utf-8")
+            (folder / "named.jsonl").write_text(re.sub(r'"relation": "(\w)', r'"relation": "X \1', text), "utf-8")
+    return folder
+
+
+def shown(path: str, text: str) -> str:
+    """A file as it is, of a split the sentences' names alone."""
+    if "/" not in path or not path.endswith(".jsonl"):
+        return f"cat {path}\n{text}"
+    return f"jq .id {path}\n" + " ".join(json.loads(line)["id"] for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_and_writes_what_it_did(name, corpus, root, kept, monkeypatch, capsys):
+    monkeypatch.chdir(corpus)
+    assert main(COMMANDS[name].replace("CONFIG", str(root / "config")).split()) == 0
+    said = f"$ tripleaudit {COMMANDS[name]}\n{capsys.readouterr().out}"
+    for path in WRITTEN.get(name, ()):
+        text = (corpus / path).read_text(encoding="utf-8")
+        said += f"\n$ {shown(path, text)}\n"
+    kept(f"commands/{name}.txt", said.replace(str(corpus), "."))
