@@ -1,6 +1,7 @@
 """Decoding steps that several extractors share; everything works on whole tensors, on any device."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 # of a sentence, the first ones, far beyond what a trained model finds: what keeps decoding an untrained one small
@@ -64,6 +65,13 @@ def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tu
 def pairs_within(left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
     """Indices of all pairs of rows, of ``left`` [n] and ``right`` [m], that belong to the same sentence; row by row."""
     return torch.nonzero(left[:, None] == right[None, :], as_tuple=True)
+
+
+def next_of(numbers: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """For each wanted number [n] the smallest of ``numbers`` [m] not below it, -1 if there is none, and where it is."""
+    rising, positions = numbers.sort()
+    at = torch.searchsorted(rising, wanted)
+    return F.pad(rising, (0, 1), value=-1)[at], F.pad(positions, (0, 1))[at]
 
 
 def first_rows(groups: Tensor, limit: int) -> Tensor:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, by_subject
 from tripleaudit.extractors.declared.grte_settings import GRTESettings
+from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.maxima import features, table_maxima
@@ -185,14 +186,10 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
 def _first_after(classes: Tensor, head: int, tail: int, line: Tensor, position: Tensor, length: int):
     """For each cell of class ``head`` the first of class ``tail`` on its line at a later position; indices of both."""
     heads, tails = torch.nonzero(classes == head)[:, 0], torch.nonzero(classes == tail)[:, 0]
-    if not (len(heads) and len(tails)):
-        return heads[:0], tails[:0]
     key = line * length + position
-    tails = tails[torch.argsort(key[tails])]
-    at = torch.searchsorted(key[tails], key[heads], right=True).clamp(max=len(tails) - 1)
-    partner = tails[at]
-    found = (line[partner] == line[heads]) & (position[partner] > position[heads])
-    return heads[found], partner[found]
+    number, at = next_of(key[tails], key[heads] + 1)
+    found = number // length == line[heads]
+    return heads[found], tails[at[found]]
 
 
 def _first_below_right(cells: Cells, table: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, by_subject
 from tripleaudit.extractors.declared.onerel_settings import OneRelSettings
+from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.dropping import dropped
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
@@ -108,19 +109,17 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     begins = begins[cells.sentence[begins] == cells.sentence[begins + 1]]  # [b]
     column = cells.column[begins + 1]  # [b]
     middle, last = (torch.nonzero(cells.classes == tag)[:, 0] for tag in (HB_TE, HE_TE))
-    last = last[torch.argsort(by_column[last])]
-    if not (len(begins) and len(middle) and len(last)):
-        return cells.sentence.new_zeros(0, 6), cells.scores.new_zeros(0)
 
-    # HB-TE at exactly (relation, row of the beginning, column); ``middle`` is in reading order
-    middle, found = _at_or_after(by_row, middle, (table[begins] + cells.row[begins]) * length + column)
-    found &= by_row[middle] == (table[begins] + cells.row[begins]) * length + column
-    begins, column, middle = begins[found], column[found], middle[found]
+    # HB-TE at exactly (relation, row of the beginning, column)
+    wanted = (table[begins] + cells.row[begins]) * length + column
+    number, at = next_of(by_row[middle], wanted)
+    found = number == wanted
+    begins, column, middle = begins[found], column[found], middle[at[found]]
 
-    # the first HE-TE of (relation, column) from the beginning's row on; ``last`` is sorted by column, then row
-    last, found = _at_or_after(by_column, last, (table[begins] + column) * length + cells.row[begins])
-    found &= table[last] + cells.column[last] == table[begins] + column
-    begins, middle, last = begins[found], middle[found], last[found]
+    # the first HE-TE of (relation, column) from the beginning's row on
+    number, at = next_of(by_column[last], (table[begins] + column) * length + cells.row[begins])
+    found = number // length == table[begins] + column
+    begins, middle, last = begins[found], middle[found], last[at[found]]
 
     parts = (
         cells.sentence[begins], cells.row[begins], cells.row[last], cells.relation[begins], cells.column[begins],
@@ -130,12 +129,3 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     scores = cells.scores[begins] * cells.scores[middle] * cells.scores[last]  # [t]
     whole = (rows[:, 1] <= rows[:, 2]) & (rows[:, 4] <= rows[:, 5])
     return rows[whole], scores[whole]
-
-
-def _at_or_after(numbers: Tensor, positions: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """For each wanted number [b] the first of ``positions`` [m] (``numbers[positions]`` rises) with no smaller one.
-
-    Returns the position [b], and whether there is one [b].
-    """
-    at = torch.searchsorted(numbers[positions], wanted)  # [b]
-    return positions[at.clamp(max=len(positions) - 1)], at < len(positions)

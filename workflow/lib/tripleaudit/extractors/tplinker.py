@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.tplinker_settings import TPLinkerSettings
+from tripleaudit.extractors.decoding import next_of
 from tripleaudit.extractors.losses import raise_precision
 from tripleaudit.extractors.tables import Cells, Table, gold_cells
 
@@ -144,8 +145,6 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     tail_key = (
         (tails.sentence * relations + tails.relation - relations) * length + tail_subject
     ) * length + tail_object
-    order = torch.argsort(tail_key)
-    tail_key, tail_scores = tail_key[order], tails.scores[order]  # [t]
     subjects, objects = (
         [torch.searchsorted(begin, heads.sentence * length + head, right=right) for right in (False, True)]
         for head in (subject, object_)
@@ -154,20 +153,22 @@ def decode(cells: Cells, relations: int, length: int) -> tuple[Tensor, Tensor]:
     work = (subjects[1] - subjects[0]) * per_object  # [h]
     rows, scores = [cells.sentence.new_zeros(0, 6)], [cells.scores.new_zeros(0)]
     done = work.cumsum(0)
-    for part in _portions(done):
-        link = part.repeat_interleave(work[part])  # [c]
-        within = torch.arange(len(link), device=link.device) - (done[link] - work[link] - (done - work)[part[0]])
+    every = int(done[-1]) if len(done) else 0
+    for at in range(0, every, JOINED_AT_ONCE):
+        number = torch.arange(at, min(every, at + JOINED_AT_ONCE), device=done.device)  # [c]
+        link = torch.searchsorted(done, number, right=True)
+        within = number - (done - work)[link]
         first = subjects[0][link] + within // per_object[link]  # [c]
         second = objects[0][link] + within % per_object[link]  # [c]
         start, end, object_end = subject[link], entities.column[first], entities.column[second]
         sentence, relation = heads.sentence[link], heads.relation[link]
         key = ((sentence * relations + relation) * length + end) * length + object_end  # [c]
-        position = torch.searchsorted(tail_key, key).clamp(max=max(0, len(tail_key) - 1))
-        keep = tail_key[position] == key if len(tail_key) else torch.zeros_like(key, dtype=torch.bool)
+        number, tail = next_of(tail_key, key)
+        keep = number == key
         found = torch.stack([sentence, start, end, relation, object_[link], object_end], dim=1)  # [c, 6]
         evidence = entities.scores[first], entities.scores[second], heads.scores[link]
         rows.append(found[keep])
-        scores.append(torch.stack(evidence).prod(dim=0)[keep] * tail_scores[position[keep]])
+        scores.append(torch.stack(evidence).prod(dim=0)[keep] * tails.scores[tail[keep]])
     return torch.cat(rows), torch.cat(scores)
 
 
@@ -175,12 +176,3 @@ def _ordered(cells: Cells) -> tuple[Tensor, Tensor]:
     """Subject and object position of link cells: class 2 means that the object comes first."""
     swap = cells.classes == 2
     return torch.where(swap, cells.column, cells.row), torch.where(swap, cells.row, cells.column)
-
-
-def _portions(done: Tensor):
-    """Yield ranges of links with about ``JOINED_AT_ONCE`` candidates; ``done`` counts candidates cumulatively."""
-    if not len(done) or int(done[-1]) == 0:
-        return
-    portion = (done - 1).clamp(min=0) // JOINED_AT_ONCE
-    _, counts = torch.unique_consecutive(portion, return_counts=True)
-    yield from torch.arange(len(done), device=done.device).split(counts.tolist())
