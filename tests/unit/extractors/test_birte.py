@@ -9,8 +9,8 @@ import torch.nn.functional as F
 
 from support.contract import ExtractorContract, PlainLoss
 from support.extractors import build, dense, sentence, toy_sentences, training_batch, worked_example
-from tripleaudit.extractors.batches import GoldBatch, Shape
-from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits, mean_at
+from tripleaudit.extractors.batches import GoldBatch, Shape, flat_spans, span_mean
+from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
 from tripleaudit.training.data import Collator, TrainingSentences
 
@@ -208,9 +208,9 @@ def test_prediction_scores_pairs_as_training_does(tiny_encoder):
     subjects = tuple(map(torch.tensor, ([0, 0, 2], [1, 3, 2], [2, 3, 5])))
     pairs = torch.tensor([0, 0, 1, 2])
     objects = subjects[0][pairs], torch.tensor([4, 5, 1, 7]), torch.tensor([4, 6, 1, 7])
-    means = mean_at(e, objects)
-    grouped = model.relation_logits(mean_at(e, subjects), means, pairs)
-    single = model.relation_logits(mean_at(e, tuple(part[pairs] for part in subjects)), means)
+    left, right = (span_mean(e, flat_spans(*spans, 8)) for spans in (subjects, objects))
+    grouped = model.relation_logits(left, right, pairs)
+    single = model.relation_logits(left[pairs], right)
     torch.testing.assert_close(grouped, single, rtol=0, atol=1e-12)
 
 

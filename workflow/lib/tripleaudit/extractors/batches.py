@@ -20,6 +20,7 @@ AHEAD = 8  # batches that wait for a GPU
 ROWS_OF = 4  # rows for each sentence that static batches have room for; twice, four times, … as many where needed
 
 Item = TypeVar("Item")
+Each = TypeVar("Each", np.ndarray, Tensor)
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,10 @@ def by_subject(triples: Tensor) -> Tensor:
     return triples[torch.argsort(same.long().argmax(dim=1), stable=True)] if len(triples) else triples
 
 
-def flat_spans(sentence: np.ndarray, start: np.ndarray, end: np.ndarray, length: int) -> np.ndarray:
-    """Numbers [n, 2] of the first and last tokens of spans among all B * L tokens of a batch."""
-    return np.stack([sentence * length + start, sentence * length + end], axis=1)
+def flat_spans(sentence: Each, start: Each, end: Each, length: int) -> Each:
+    """Numbers [n, 2] of the first and last tokens of spans [n] among all B * L tokens of a batch."""
+    stack = torch.stack if isinstance(start, Tensor) else np.stack
+    return stack([sentence * length + start, sentence * length + end], 1)
 
 
 def span_mean(tokens: Tensor, spans: Tensor) -> Tensor:

@@ -142,11 +142,12 @@ class BiRTE(Extractor):
 
         def relations(pairs: Tensor) -> Tensor:
             sentence, start, end, *object_ = pairs.unbind(1)
-            objects = mean_at(e, (sentence, *object_))
+            objects = span_mean(e, flat_spans(sentence, *object_, e.shape[1]))
+            subjects = flat_spans(sentence, start, end, e.shape[1])
             if on_device(pairs):  # a second product costs less than finding the subjects that pairs have in common
-                return self.relation_logits(mean_at(e, (sentence, start, end)), objects)
-            left = torch.unique_consecutive(pairs[:, :3], dim=0, return_inverse=True)
-            return self.relation_logits(mean_at(e, left[0].unbind(1)), objects, left[1])
+                return self.relation_logits(span_mean(e, subjects), objects)
+            subjects, number = torch.unique_consecutive(subjects, dim=0, return_inverse=True)
+            return self.relation_logits(span_mean(e, subjects), objects, number)
 
         return decode(
             (tagged(self.subject, a, pooled), objects),
@@ -162,12 +163,6 @@ def tagged(tagger: nn.Linear, tokens: Tensor, pooled: Tensor) -> Tensor:
     return tokens @ tagger.weight.T + tagger(pooled)[:, None]
 
 
-def mean_at(tokens: Tensor, spans: Spans) -> Tensor:
-    """Mean [n, H] of the first and last token of each span."""
-    sentence, start, end = spans
-    return (tokens[sentence, start] + tokens[sentence, end]) / 2
-
-
 def augmented(means: Tensor) -> Tensor:
     """``means`` [n, H] with a 1 behind, [n, H + 1]."""
     return nn.functional.pad(means, (0, 1), value=1.0)
@@ -181,7 +176,7 @@ def given_logits(tagger: nn.Linear, given: Tensor, tokens: Tensor, pooled: Tenso
     sentence = spans[0]
     if not len(sentence):
         return tokens.new_zeros(0, tokens.shape[1], 2)
-    folded = tagger.weight * mean_at(given, spans)[:, None]  # [n, 2, H]
+    folded = tagger.weight * span_mean(given, flat_spans(*spans, given.shape[1]))[:, None]  # [n, 2, H]
     position = ranks(sentence)
     most = int(position.max()) + 1
     table = folded.new_zeros(len(tokens), most, *folded.shape[1:])

@@ -87,8 +87,7 @@ class CasRel(Extractor):
         hidden = self.encode(input_ids, attention_mask)
 
         def objects(sentence: Tensor, start: Tensor, end: Tensor) -> Tensor:
-            first = sentence * hidden.shape[1]
-            return self.object_logits(hidden, torch.stack([first + start, first + end], dim=1), sentence)
+            return self.object_logits(hidden, flat_spans(sentence, start, end, hidden.shape[1]), sentence)
 
         return decode(self.subject(hidden), objects, content_mask.bool(), len(self.config.relations))
 

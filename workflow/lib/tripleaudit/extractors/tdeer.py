@@ -139,8 +139,7 @@ class TDEER(Extractor):
 
         def objects(instances: Tensor) -> Tensor:
             sentence, start, end, relation = instances.unbind(1)
-            first = sentence * hidden.shape[1]
-            subjects = torch.stack([first + start, first + end], dim=1)
+            subjects = flat_spans(sentence, start, end, hidden.shape[1])
             return self.object_logits(hidden, attention_mask, sentence, subjects, relation, base)
 
         return decode(
