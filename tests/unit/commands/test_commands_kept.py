@@ -8,8 +8,10 @@ import pytest
 from support.report_study import DEMO, damaged
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_json
 
 CORPUS = "train.jsonl valid.jsonl test.jsonl"
+JUDGED = "--factualness a.json --granularity split.json --similarities cosines.json"
 COMMANDS = {
     "audit": "audit train.jsonl test.jsonl --valid valid.jsonl --random-splits 20",
     "check": f"check {CORPUS} --write study.yaml",
@@ -24,6 +26,8 @@ COMMANDS = {
     "relations": "relations valid.jsonl named.jsonl",
     "gold-noise": "gold-noise test.jsonl a=a.jsonl b=b.jsonl --sample 12 --out sample.csv",
     "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
+    "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl --factualness-by b=b.json {JUDGED} --seed 1",
+    "gre-official": f"gre-score --triples a.jsonl --reference test.jsonl --bootstrap 0 {JUDGED} --mode official --json",
     "split-rearranged": f"split --protocol rearranged --out rearranged {CORPUS}",
     "split-sifted": f"split --protocol sifted --rule frequency --max-count 1 --out sifted {CORPUS}",
     "split-sample": f"split --protocol sifted --rule sample --percent 50 --out sample --seed 5 {CORPUS}",
@@ -55,6 +59,12 @@ def corpus(tmp_path_factory):
             for system, shift in (("a", 0), ("b", 1)):
                 found = [damaged(one, number + shift, "near") for number, one in enumerate(sentences)]
                 save_sentences(folder / f"{system}.jsonl", found)
+                judged = {one.text: {"results": [len(one.text) % 3 > shift] * len(one.triples)} for one in found}
+                write_json(folder / f"{system}.json", judged)
+            answers = {one.text: [("N/A", "[x] [y]")[len(one.text) % 2]] * len(one.triples) for one in found}
+            write_json(folder / "split.json", {text: dict(enumerate(each)) for text, each in answers.items()})
+            cosines = {one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples} for one in sentences}
+            write_json(folder / "cosines.json", cosines)
         if name == "valid":
             text = (folder / "valid.jsonl").read_text(encoding="utf-8")
             (folder / "named.jsonl").write_text(re.sub(r'"relation": "(\w)', r'"relation": "X \1', text), "utf-8")
