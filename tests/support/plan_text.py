@@ -214,8 +214,11 @@ def jobs(name: str, config: dict[str, Any]) -> Iterator[Job]:
     try:
         study = Study.of_workflow(config, [])
     except UserError as error:
-        for problem in str(error).splitlines()[1:]:
-            yield "refuse", Of(study=name), {"because": problem.removeprefix("- ")}
+        found: dict[str, str] = {}
+        for where, _, what in (line.removeprefix("- ").partition(": ") for line in str(error).splitlines()[1:]):
+            short = textwrap.shorten(what, 150, placeholder=" …")
+            found[where] = f"{found[where]} | {short}" if where in found else short
+        yield "refuse", Of(study=name), found
         return
     for rule, of, facts in (job for part in PARTS for job in part(study)):
         if facts := {key: fact for key, fact in facts.items() if fact}:

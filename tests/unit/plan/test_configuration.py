@@ -1,6 +1,6 @@
 import pytest
 
-from support.workflow import problems, refusals
+from support.workflow import problems
 from tripleaudit.commands.config_reference import reference
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
@@ -12,97 +12,6 @@ MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 def test_a_study_cannot_leave_the_results_folder(name):
     (problem,) = problems({**MINIMAL, "study": name})
     assert problem.startswith("study: expected letters, digits, '.', '_' and '-', starting with a letter or digit, got")
-
-
-REFUSED = """
-settings: [wz]
--> settings: expected nz, alone or with wz, got ['wz']
-protocols: {sift-1: {rule: sample}}
--> protocols/sift-1: the rule 'sample' needs the key 'percent'
-protocols: {sift-1: {rule: sample, percent: 5, max_count: 2}}
--> protocols/sift-1: the key 'max_count' belongs to the rule 'frequency', not 'sample'
-protocols: {rearranged: {test_size: 9999}}
--> protocols/rearranged/test_size: 9999 held-out sentences leave none for training of the 6222
-protocols: {rearranged: {source: published, rule: every-triple}}
--> protocols/rearranged/rule: has no meaning with source: published
-{corpora: {conll04: null}, protocols: {augmented: {source: published}}}
--> no published sets of corpus 'conll04' are registered, only of webnlg, webnlg-spans
-{protocols: {unseen_relations: {relations: 3}}, extractors: {casrel: null}, systems: {plain: {command: python -}}}
--> protocols/unseen_relations: nothing in the study can be asked for relations
-corpora: {demo: {registry: webnlg, files: {train: a.jsonl, test: b.jsonl}}}
--> corpora/demo/registry: has no meaning together with 'files'
-corpora: {demo: {files: {train: a.jsonl, test: b.jsonl}, format: jsonl, columns: {text: t}}}
--> corpora/demo/columns: the format 'jsonl' has no columns
-corpora: {webnlg: {format: jsonl}}
--> corpora/webnlg/format: has no meaning without 'files'
-zcc: {binary: {}}
--> add wz to settings
-{settings: [nz, wz], zcc: {binary: {preset: nope}}}
--> zcc/binary/preset: unknown preset 'nope'; known are nyt24
-{extractors: {casrel: {}}, tables: {zcc: {}}}
--> cannot fill zcc
-generative: {endpoints: {e: {base_url: "http://a/v1", model: m}}, systems: {s: {endpoint: e, examples: 9999}},
-             datasets: {d: {corpus: webnlg}}}
--> generative/systems/s/examples: 9999 sentences, but the training split has 5019
-{corpora: {webnlg: null, nyt24: null}, collections: {news: {files: README.md, extractor: casrel, gate: null}}}
--> collections/news/corpus: expected the corpus whose extractor reads it; known are webnlg, nyt24
-extractors: {casrel: {preset: {webnlg2: webnlg}}}
--> extractors/casrel/preset: there is no corpus 'webnlg2', did you mean 'webnlg'
-extractors: {casrel: {preset: {webnlg: nope}}}
--> extractors/casrel/preset: unknown preset 'nope'
-{extractors: {casrel: {}}, double: gone.json}
--> double: gone.json: no such file
-baselines: [memorize]
--> baselines/0: unknown baseline 'memorize', did you mean 'memorise'
-protocols: {rearranged: {rule: shortest}}
--> protocols/rearranged/rule: expected one of 'key-triple' or 'every-triple', got 'shortest'
-corpora: {webnlg: {encoder: "ftp://no.where/it"}}
--> corpora/webnlg/encoder
-tables: {}
--> tables: names none
-{corpora: {mine: {files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
--> files/augmented: nothing is tested on it; expected 'augmented' under
-{protocols: {augmented: {roles: text}},
- corpora: {mine: {files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
--> roles: has no meaning with corpora/mine/files/augmented
-{protocols: {augmented: }, corpora: {mine: {limit: {test: 1},
-                                            files: {train: README.md, test: Makefile, augmented: CHANGELOG.md}}}}
--> limit/test: would cut sentences whose varia
-{protocols: {original: {train: false}, augmented: }}
--> protocols/original/train: false, but the protocol 'augmented' is tested by trainings
-{protocols: {original: {train: false}}, settings: [nz, wz]}
--> protocols/original/train: false, but the setting 'wz' is tested by trainings
-{protocols: {unseen_relations: {descriptions: true}}, extractors: {unirel: }}
--> protocols/unseen_relations/descriptions: corpora/webnlg/relations describes none
-protocols: {unseen_relations: {descriptions: please}}
--> protocols/unseen_relations/descriptions: expected boolean
-systems: {a: {command: python -, completion: 3}}
--> systems/a/completion: a system by 'command' has no such key
-{systems: {a: {endpoint: e, completion: 5}}, generative: {endpoints: {e: {base_url: "http://a/v1", model: m}}}}
--> systems/a/completion: the study has no protocol 'augmented'
-{seeds: [7], extractors: {casrel: }, collections: {news: {files: README.md, extractor: pfn, gate: null}}}
--> collections/news/extractor: the study has no training webnlg/original-nz/pfn/none/seed7; expected one of
-{extractors: {casrel: }, collections: {news: {files: README.md, extractor: casrel, noise: noising, gate: null}}}
--> collections/news/extractor: the study has no training webnlg/original-nz/casrel/noising/seed1
-collections: {news: {files: README.md, extractor: no/such, gate: null}}
--> collections/news/extractor: no/such: not a trained extractor, it has no config.json
-{extractors: {casrel: }, collections: {news: {files: README.md, extractor: casrel, gate: no/such}}}
--> collections/news/gate: no/such: not a trained extractor, it has no config.json
-{systems: {said: {predictions: README.md}}, collections: {news: {files: README.md, extractor: said, gate: null}}}
--> collections/news/extractor: 'said' is stored predictions and reads no texts
-"""
-
-
-@pytest.mark.parametrize(("changes", "problem"), refusals(REFUSED))
-def test_what_cannot_work_is_said_with_its_location(changes, problem):
-    assert problem in "\n".join(problems({**MINIMAL, **changes}))
-
-
-def test_a_list_without_a_fitting_item_is_not_called_too_short():
-    found = "\n".join(problems({**MINIMAL, "needles": {"thresholds": [0, 2]}}))
-    assert "needles/thresholds/0: expected more than 0, got 0" in found and "of them" not in found
-    none = problems({**MINIMAL, "needles": {"thresholds": []}})
-    assert "needles/thresholds: expected at least 1 of them, got ()" in none
 
 
 def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):

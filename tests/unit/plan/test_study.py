@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from support.plan_text import Of
@@ -5,6 +7,8 @@ from support.workflow import problems
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS, TABLES
 from tripleaudit.errors import UserError
+from tripleaudit.needles.plan import Plan
+from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.protocol_section import Augmented
 from tripleaudit.plan.report import Table
@@ -67,3 +71,11 @@ def test_pages_are_named_with_their_files_that_are_neither_fetched_nor_there(tmp
     path.parent.mkdir(parents=True)
     path.touch()
     assert [said.partition(":")[0] for said in StudyPaths("s", str(tmp_path)).to_get(*others)] == ["nyt29/dev.sent"]
+
+
+def test_the_section_needles_is_made_from_the_settings_of_a_job():
+    known = {field.alias or name for name, field in Needles.model_fields.items()}
+    assert {field.alias or name for name, field in Plan.model_fields.items()} - {"context"} <= known
+    of_job, without = (study(needles=said).needles.plan_json for said in ({}, {"judge": None}))
+    assert Plan.from_mapping(json.loads(of_job)) == Plan()
+    assert not Plan.from_mapping(json.loads(without)).judge
