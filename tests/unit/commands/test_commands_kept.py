@@ -9,6 +9,7 @@ from support.report_study import DEMO, damaged
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json
+from tripleaudit.grescores.judgements import triple_json
 
 CORPUS = "train.jsonl valid.jsonl test.jsonl"
 JUDGED = "--factualness a.json --granularity split.json --similarities cosines.json"
@@ -50,7 +51,7 @@ WRITTEN = {
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A part of the demo corpus, two systems that are wrong in known ways, and one that names relations otherwise."""
-    folder = tmp_path_factory.mktemp("corpus")
+    folder, answers = tmp_path_factory.mktemp("corpus"), {}
     for name, size in (("train", 60), ("valid", 30), ("test", 40)):
         sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
         save_sentences(folder / f"{name}.jsonl", sentences)
@@ -61,8 +62,11 @@ def corpus(tmp_path_factory):
                 save_sentences(folder / f"{system}.jsonl", found)
                 judged = {one.text: {"results": [len(one.text) % 3 > shift] * len(one.triples)} for one in found}
                 write_json(folder / f"{system}.json", judged)
-            answers = {one.text: [("N/A", "[x] [y]")[len(one.text) % 2]] * len(one.triples) for one in found}
-            write_json(folder / "split.json", {text: dict(enumerate(each)) for text, each in answers.items()})
+            for one in found:
+                answers[one.text] = {
+                    triple_json(each.strings): "[x] [y]" if len(one.text) % 2 else "N/A" for each in one.triples
+                }
+            write_json(folder / "split.json", answers)
             cosines = {one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples} for one in sentences}
             write_json(folder / "cosines.json", cosines)
         if name == "valid":
