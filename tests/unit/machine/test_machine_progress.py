@@ -52,7 +52,7 @@ def test_the_rate_forgets_a_quick_start(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     progress = Progress("asking", 2000, "answers")
-    progress.reach(1000)  # stored answers
+    progress.done = 1000  # stored answers
     clock[0] = 1.0
     assert "1000 a second" in progress.line()
     for _ in range(30):
@@ -68,7 +68,7 @@ def test_what_a_resumed_run_had_done_does_not_count_for_the_rate(monkeypatch):
     progress = Progress("training", 1000, "steps")
     progress.start(500, 1000)
     clock[0] = 10.0
-    progress.reach(600)
+    progress.done = 600
     assert progress.line() == "training: 600 of 1000 steps, 10.0 a second, about 0:40 left"
 
 
@@ -76,13 +76,13 @@ def test_unknown_and_bounded_totals_and_notes(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     progress = Progress("judging", None, "answers")
-    progress.note(lambda: f"cost {progress.done / 100:.2f}")
+    progress.note = lambda: f"cost {progress.done / 100:.2f}"
     clock[0] = 7200.0
-    progress.reach(1)
+    progress.done = 1
     assert progress.line() == "judging: 1 answers, 0.5 an hour, cost 0.01"
     progress = Progress("extracting", 5, "answers", at_most=True)
     clock[0] += 10.0
-    progress.reach(1)
+    progress.done = 1
     assert progress.line() == "extracting: 1 of at most 5 answers, 6.0 a minute, at most 0:40 left"
 
 

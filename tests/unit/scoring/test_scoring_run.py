@@ -111,7 +111,7 @@ def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, P
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:
     with pytest.raises(UserError, match="1 of 5 sentences have no decision .*id '5'"):
-        gate.passed(PREDICTIONS, {id_: gate.Decision(id_, score) for id_, score in DECISIONS[:4]})
+        gate.scores_for(PREDICTIONS, {id_: gate.Decision(id_, score) for id_, score in DECISIONS[:4]})
 
 
 @pytest.mark.parametrize(

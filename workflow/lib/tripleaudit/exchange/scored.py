@@ -67,8 +67,8 @@ class ScoredRun:
             right = [sentence for sentence in right if sentence.id in queried]
         right, guess = paired(right, guess, str(gold), str(predictions), settings.get("only_with_triples", False))
         if "decisions" in found:
-            decisions = gate.load_decisions(found["decisions"])
-            guess = gate.passed(guess, decisions, settings.get("threshold", gate.THRESHOLD))
+            scores = gate.scores_for(guess, gate.load_decisions(found["decisions"]))
+            guess = gate.passed(guess, scores > settings.get("threshold", gate.THRESHOLD))
         if [sentence.id for sentence in right] != self.counts.ids:
             raise UserError(f"{gold}: has other sentences than {self.name}, which was counted from it")
         return right, guess

@@ -69,11 +69,9 @@ def prepared(
     else:
         batches = _small(model, texts, alignments, batch_size)
     with Progress("predicting", len(texts), "sentences", log=logger) as progress:
-        done = 0
         for batch in batches:
             yield batch
-            done += len(batch.texts)
-            progress.reach(done)
+            progress.add(len(batch.texts))
 
 
 def within_memory(

@@ -123,7 +123,7 @@ class Client(Sender):
             return f"{stored}, cost {self.totals.cost - cost:.4f}" if self.endpoint.prices else stored
 
         with Progress(what, total, "answers", log=log, at_most=at_most) as self._progress:
-            self._progress.note(so_far)
+            self._progress.note = so_far
             try:
                 yield self
             finally:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 EVERY = 20.0  # seconds between two lines; a log must never be silent for 30
@@ -16,6 +17,7 @@ WINDOW = 16  # lines over which the rate is taken, so that a quick start (stored
 Item = TypeVar("Item")
 
 
+@dataclass
 class Progress:
     """Counts what a block has done and reports it while the block runs; nothing is said about quick ones.
 
@@ -23,41 +25,36 @@ class Progress:
         ...
         progress.add(32)
 
-    Args:
+    Attributes:
         what: start of each line.
         total: of all there is to do; None where that is not known.
         unit: what is counted, in the plural.
         at_most: the total is a bound that need not be reached.
+        done: how many are done.
+        note: what is added to the lines to come, such as the loss; it is asked for when a line is due.
     """
 
-    def __init__(
-        self,
-        what: str,
-        total: int | None = None,
-        unit: str = "steps",
-        *,
-        log: logging.Logger | None = None,
-        at_most: bool = False,
-    ) -> None:
-        self.what, self.unit, self.at_most = what, unit, at_most
-        self._log = log or logging.getLogger(__name__)
-        self._note: Callable[[], str] = str
-        self._stop = threading.Event()
-        self.start(0, total)
-        self._timer: threading.Thread | None = None
+    what: str
+    total: int | None = None
+    unit: str = "steps"
+    log: logging.Logger = logging.getLogger(__name__)
+    at_most: bool = False
+    done: int = field(default=0, init=False)
+    note: Callable[[], str] = field(default=str, init=False)
+
+    def __post_init__(self) -> None:
+        self.start(0, self.total)
 
     def __enter__(self) -> "Progress":
         self.start(self.done, self.total)
-        self._stop.clear()
+        self._stop = threading.Event()
         self._timer = threading.Thread(target=self._report, name=f"progress of {self.what}", daemon=True)
         self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        if self._timer is not None:
-            self._timer.join()
-            self._timer = None
+        self._timer.join()
 
     def start(self, done: int, total: int | None) -> None:
         """Begin to count only now; what an earlier run had ``done`` does not count for the rate."""
@@ -67,14 +64,6 @@ class Progress:
     def add(self, number: int = 1) -> None:
         """Count ``number`` more as done."""
         self.done += number
-
-    def reach(self, done: int) -> None:
-        """Say how many are done."""
-        self.done = done
-
-    def note(self, text: Callable[[], str]) -> None:
-        """Add something to the lines to come, such as the loss; it is asked for when a line is due."""
-        self._note = text
 
     def line(self) -> str:
         """Return what there is to say now."""
@@ -87,11 +76,11 @@ class Progress:
         parts.append(_rate(rate) if rate > 0 else f"none finished in {duration(now - began)}")
         if rate > 0 and self.total is not None:
             parts.append(f"{most or 'about '}{duration((self.total - self.done) / rate)} left")
-        return ", ".join(filter(None, [*parts, self._note()]))
+        return ", ".join(filter(None, [*parts, self.note()]))
 
     def _report(self) -> None:
         while not self._stop.wait(EVERY):
-            self._log.info("%s", self.line())
+            self.log.info("%s", self.line())
 
 
 def watched(items: Collection[Item], what: str, unit: str) -> Iterator[Item]:

@@ -84,11 +84,8 @@ def scores_for(sentences: Sequence[Sentence], decisions: Mapping[str, Decision])
     return np.array([decisions[sentence.id].score for sentence in sentences], dtype=np.float64)
 
 
-def passed(
-    predictions: Sequence[Sentence], decisions: Mapping[str, Decision], threshold: float = THRESHOLD
-) -> list[Sentence]:
+def passed(predictions: Sequence[Sentence], accepted: np.ndarray) -> list[Sentence]:
     """Return the predictions of two-step extraction: empty where the classifier rejects the sentence."""
-    accepted = scores_for(predictions, decisions) > threshold
     return [each if yes else replace(each, triples=()) for each, yes in zip(predictions, accepted, strict=True)]
 
 

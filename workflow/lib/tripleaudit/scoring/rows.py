@@ -148,7 +148,7 @@ def score_run(
         if money_of := report.get("money_of"):
             costs = np.array([money_of.get(sentence.id, 0.0) for sentence in guess])
             passed |= {"money": sum(costs[accepted].tolist()), "money_ungated": sum(costs.tolist())}
-        guess = gate.passed(guess, decisions, threshold)
+        guess = gate.passed(guess, accepted)
         settings["threshold"] = threshold
     counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)
     if files.report and not files.decisions:

@@ -129,7 +129,7 @@ class ExtractorTrainer:
         bounded = bool(self.settings.patience)
         with Lines("training", self.steps, log=logger, at_most=bounded) as self.lines:
             self.lines.start(self.step, self.steps)
-            self.lines.note(lambda: f"epoch {self.epoch:.2f}")
+            self.lines.note = lambda: f"epoch {self.epoch:.2f}"
             while self.step < self.steps and not self.progress.stopped:
                 self._train_epoch(self.step // self.steps_per_epoch)
         if self.rows is not None:
@@ -190,7 +190,7 @@ class ExtractorTrainer:
     def _after_step(self, last: bool) -> None:
         """Log and save as the settings say; what comes at the end of an epoch comes after its validation."""
         settings = self.settings
-        self.lines.reach(self.step)
+        self.lines.done = self.step
         if self.step % self.log_every == 0:
             self._log_loss()
         self.save_due |= bool(settings.save_every and self.step % settings.save_every == 0)

@@ -74,7 +74,7 @@ def train_masked_lm(
     losses: list[float] = []
     queue: list[int] = []
     with Progress("train-mlm", steps, "steps", log=log) as progress:
-        progress.note(lambda: f"loss {losses[-1]:.3f}" if losses else "")
+        progress.note = lambda: f"loss {losses[-1]:.3f}" if losses else ""
         while len(losses) < steps:
             if len(queue) < batch_size:
                 queue += draw.sample(range(len(samples)), len(samples))
@@ -89,7 +89,7 @@ def train_masked_lm(
             schedule.step()
             optimizer.zero_grad()
             losses.append(loss.item())
-            progress.reach(len(losses))
+            progress.done = len(losses)
     with storage.explained(out):
         Path(out).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=out) as fresh:  # so that the model appears whole
