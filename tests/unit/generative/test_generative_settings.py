@@ -46,11 +46,8 @@ def test_what_the_section_leaves_out_is_the_codes_default():
     by_section = settings.endpoint(section, "paid")
     assert by_section == Endpoint("https://llm.example/v1", "m", name="paid", api_key_env="SOME_KEY")
     local = settings.endpoint(section, "local")
-    assert (local.model, local.timeout, local.concurrency, local.max_tokens) == ("smollm2", 600, 1, 64)
-
-
-def test_each_system_extracts_from_its_data_sets():
-    assert study().language_models.extractions == [("d", "a"), ("e", "a"), ("d", "b")]
+    found = [(each.timeout, each.concurrency, each.max_tokens, each.temperature) for each in (by_section, local)]
+    assert local.model == "smollm2" and found == [(120, 4, 800, 0), (600, 1, 64, 0)]
 
 
 REFUSED = """
@@ -96,25 +93,10 @@ def test_what_is_no_more_than_near_a_refusal_is_planned():
     assert study(endpoints=priced, systems=systems, budget=3).language_models.extractions
 
 
-def test_each_sample_is_a_run_of_its_own():
-    systems = {"a": {"endpoint": "paid", "samples": 3, "temperature": 0.7, "seed": 5, "datasets": ["d"]}}
-    gre = {"embedder": None, "datasets": {"g": {"generative": "d", "level": "sentence"}}}
-    config = {**copy.deepcopy(SECTION), "systems": systems}
-    planned = Study({**CONFIG, "generative": config, "grescores": gre})
-    models = planned.language_models
-    assert models.extractions == [("d", "a"), ("d", "a-sample2"), ("d", "a-sample3")]
-    assert list(models.section["systems"]) == [name for _, name in models.extractions]
-    assert [models.section["systems"][name]["seed"] for _, name in models.extractions] == [5, 6, 7]
-    identities = [models.identity("d", name) for _, name in models.extractions]
-    one = study(systems={"a": {**systems["a"], "samples": 1}}).language_models
-    assert (
-        one.identity("d", "a") == identities[0] != identities[1] != identities[2]
-    )  # further samples cost no first one
-    rows = [(system.name, dict(system.keys)) for system in list(planned.grescores.planned["g"].values())[1:]]
-    assert rows == [
-        (name, {"extractor": "a", "setting": "open", "seed": str(number)})  # one row: mean, deviation, interval
-        for number, name in enumerate(("a", "a-sample2", "a-sample3"), 1)
-    ]
+def test_further_samples_cost_no_first_one():
+    system = {"endpoint": "paid", "temperature": 0.7, "seed": 5}
+    one, several = (study(systems={"a": {**system, "samples": number}}).language_models for number in (1, 3))
+    assert one.identity("d", "a") == several.identity("d", "a") != several.identity("d", "a-sample2")
 
 
 def test_transport_does_not_decide_a_result():

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from support.workflow import problems, refusals
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.grescores.aggregate import _bounds, hard_match, mean_score, micro_scores
@@ -122,38 +123,21 @@ GENERATIVE = {
 }
 
 
-def plan_of(section, folder, monkeypatch, **sections):
-    """The GREScores of a study that trains CasRel, in a folder with all stored files."""
-    monkeypatch.chdir(folder)
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    """The configuration of a study that trains CasRel, in a folder with all stored files."""
+    monkeypatch.chdir(tmp_path)
     for name in (*STORED, "t.jsonl", "u.jsonl"):
-        (folder / name).write_text("{}\n", encoding="utf-8")
+        (tmp_path / name).write_text("{}\n", encoding="utf-8")
     corpora = {"c": {"files": {"train": "t.jsonl", "test": "u.jsonl"}}}
-    own = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": section}
-    return Study({"study": "s", **own, **sections}).grescores
+    own = {"corpora": corpora, "extractors": {"casrel": None}, "generative": GENERATIVE, "grescores": SECTION}
+    return lambda section=SECTION, **sections: {"study": "s", **own, "grescores": section, **sections}
 
 
 def write_texts(name, *rows):
     """Write texts, each with its triples."""
     names = ("subject", "relation", "object")
     write_jsonl(name, [{"text": text, "triples": [dict(zip(names, t, strict=True)) for t in of]} for text, *of in rows])
-
-
-def test_plan_names_systems_files_and_questions(tmp_path, monkeypatch):
-    plan = plan_of(SECTION, tmp_path, monkeypatch)
-    run = "c-original-nz-casrel-none-seed1"
-    assert list(plan.planned["cdr"]) == ["groundtruth", "openchat", "mine"]
-    assert [(name, system.judged) for name, system in plan.to_judge("cdr").items()] == [("openchat", ("granularity",))]
-    assert list(plan.planned["own"]) == ["groundtruth", "smollm", run]
-    tables = ["gre-sentence", "gre-document", "gre-hard-matching", "gre-correlations"]
-    assert list(plan.study.report.tables("gre")) == tables
-    text, files = plan.spec("cdr")
-    judged = "results/s/gre/cdr/judged/openchat/e/granularity.json"
-    assert files == ["gold.json", "gold-gs.json", "o.json", "o-fs.json", judged, "m.jsonl"]
-    assert not any(file in text for file in files)
-    _, openchat, mine = json.loads(text)["systems"]
-    assert openchat["granularity"] == 4
-    assert mine["keys"] == {"extractor": "mine", "setting": "semi-open", "seed": "7"}
-    assert plan.files() == [f"results/s/gre/{name}/scores.csv" for name in ("cdr", "own")]
 
 
 def scored(plan, dataset, place):
@@ -163,31 +147,40 @@ def scored(plan, dataset, place):
     return read_scores("scores.csv"), json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
 
 
-def test_problems_of_a_section_are_found_before_anything_runs(tmp_path, monkeypatch):
-    given = {"gold": {"triples": "gold.json"}, "corpus": "cc", "systems": {"groundtruth": {"triples": "y"}}}
-    datasets = {"a": {"level": "bag", **given}, "b": {"level": "bag", "generative": "llm"}}
-    bad = {"judge": {"endpoint": "nowhere"}, "embedder": {"endpoint": "e"}, "datasets": datasets}
-    with pytest.raises(UserError) as error:
-        plan_of(bad, tmp_path, monkeypatch)
-    assert [line.split(":")[0] for line in str(error.value).splitlines()[1:]] == [
-        "- grescores/judge/endpoint",
-        "- grescores/datasets/a",
-        "- grescores/datasets/a/corpus",
-        "- grescores/datasets/a/systems",
-        "- grescores/datasets/a/systems/groundtruth/triples",
-        "- grescores/datasets/b/generative",
-    ]
+REFUSED = """
+judge: {endpoint: nowhere}
+-> grescores/judge/endpoint: unknown endpoint 'nowhere'; known are e
+judge: {endpoint: e, others: [e]}
+-> grescores/judge/others: a judge is named twice
+datasets: {a: {level: page, gold: {triples: gold.json}}}
+-> grescores/datasets/a/level: expected one of 'sentence', 'bag' or 'document', got 'page'
+datasets: {a: {level: bag, gold: {triples: gold.json}, corpus: c}}
+-> grescores/datasets/a: expected exactly one of gold, corpus, generative
+datasets: {a: {level: bag, corpus: cc}}
+-> grescores/datasets/a/corpus: unknown corpus 'cc'
+datasets: {a: {level: bag, generative: llm}}
+-> grescores/datasets/a/generative: unknown data set 'llm' of the section generative, did you mean 'lm'?
+datasets: {a: {level: bag, gold: {triples: gold.json}, systems: {groundtruth: {triples: m.jsonl}}}}
+-> grescores/datasets/a/systems: 'groundtruth' is the row of the gold triples
+datasets: {a: {level: bag, gold: {triples: gold.json},
+               systems: {a: {triples: o.json, row: r}, b: {triples: o.json, row: r}}}}
+-> grescores/datasets/a/systems/b/row: row and seed of 'a'; expected a seed for each
+"""
 
 
-def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
-    plan = plan_of(SECTION, tmp_path, monkeypatch)
+@pytest.mark.parametrize(("changes", "problem"), refusals(REFUSED))
+def test_problems_of_a_section_are_found_before_anything_runs(given, changes, problem):
+    assert [line[: len(problem)] for line in problems(given({**SECTION, **changes}))] == [problem]
+
+
+def test_a_data_set_is_scored_into_tidy_rows(given):
     write_json("gold.json", {"x": [A, B], "y": [C]})
     write_json("gold-gs.json", {"x": {"1": "N/A"}})
     write_json("o.json", {"x": [A], "y": []})
     write_json("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
     write_json("judged.json", {"x": {"1": "N/A"}})
     write_texts("m.jsonl", ("x",))
-    found, records = scored(plan, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
+    found, records = scored(Study(given()).grescores, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
     rows = {(row.key("protocol"), row.key("extractor"), row.metric): row.value for row in found}
     assert rows["gre-document-gold", "groundtruth", "f1"] == 1
     assert rows["gre-document-open", "openchat", "fs"] == 1
@@ -197,8 +190,7 @@ def test_a_data_set_is_scored_into_tidy_rows(tmp_path, monkeypatch):
     assert [record["triples"] for record in records] == [3, 1, 0]
 
 
-def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_path, monkeypatch):
-    plan = plan_of(SECTION, tmp_path, monkeypatch)
+def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(given):
     born, lived = ["a", "/p/birthPlace", "b"], ["a", "/p/placeLived", "b"]
     write_texts("texts.jsonl", ("x", born))
     write_texts("reference.jsonl", ("x", ["a", "born in", "b"]))
@@ -210,17 +202,18 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(tmp_
         name = "none.json" if "/judged/" in file else file.rpartition("/")[2]
         return "p.jsonl" if name == "test.jsonl" else name
 
-    scores = {row.metric: row for row in scored(plan, "own", place)[0] if row.key("extractor") == "casrel"}
+    rows, _ = scored(Study(given()).grescores, "own", place)
+    scores = {row.metric: row for row in rows if row.key("extractor") == "casrel"}
     assert (scores["recall"].value, scores["precision"].value, scores["ntri"].value) == (1, 0.5, 2)
     assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")
 
 
-def test_systems_that_the_study_queries_are_rows_of_their_own_texts(tmp_path, monkeypatch):
+def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given):
     systems = {"all": {"predictions": "m.jsonl"}, "some": {"command": "python -", "limit": 1}}
     systems["broken"] = {"command": "python -"}
     own = {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}}
     section = {**SECTION, "embedder": None, "datasets": own}
-    plan = plan_of(section, tmp_path, monkeypatch, extractors={}, systems=systems)
+    plan = Study(given(section, extractors={}, systems=systems)).grescores
     assert set(plan.to_judge("mine")) == {f"c-original-nz-{name}" for name in ("all", "some", "broken")}
     assert plan.texts("mine", "c-original-nz-all") == ["results/s/protocols/c/original/nz/test.jsonl"]
     runs = plan.study.report.table_inputs(SimpleNamespace(table="gre-sentence"))["runs"]
