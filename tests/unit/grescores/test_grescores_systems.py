@@ -44,13 +44,10 @@ def test_open_relations_with_few_objects_are_not_turned_round(tmp_path):
 
 
 def test_cdr_labels_and_gold_sentences(tmp_path):
-    cdr = {
-        "t": [["D1", "D2", "CROSS", "1:CID:2"], ["D1", "D3", "CROSS", "1:NR:2"], ["D1", "D4", "CROSS", "not_include"]]
-    }
-    assert read_system(write(tmp_path / "c.json", cdr)).texts["t"] == [
-        ["D2", "induced by", "D1"],
-        ["D3", "not induced by", "D1"],
-    ]
+    labels = {"D2": "1:CID:2", "D3": "1:NR:2", "D4": "not_include"}
+    cdr = {"t": [["D1", other, "CROSS", label] for other, label in labels.items()]}
+    expected = [["D2", "induced by", "D1"], ["D3", "not induced by", "D1"]]
+    assert read_system(write(tmp_path / "c.json", cdr)).texts["t"] == expected
     spoken = {"t": ['The relation between "A" and "B" is "capital of"']}
     assert read_system(write(tmp_path / "s.json", spoken)).texts["t"] == [["A", "capital of", "B"]]
 
