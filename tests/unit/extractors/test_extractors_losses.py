@@ -9,7 +9,7 @@ from tripleaudit.extractors import grte, maxima, onerel, tables
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.decoding import first_rows, pairs_within, ranks, spans_from_tags, surest
 from tripleaudit.extractors.formulation import VARIABLE
-from tripleaudit.extractors.losses import binary_cells, last_written, mean_bce, read_gold, write_gold
+from tripleaudit.extractors.losses import Gold, binary_cells, last_written, mean_bce, read_gold, write_gold
 from tripleaudit.extractors.recurrence import WholeLSTM, partition_filter
 from tripleaudit.extractors.tables import Table, gold_cells
 
@@ -21,6 +21,7 @@ TERMS = {  # logits, mask, further divisor
     "present or not": ((2, 3), [True, False], 3),
     "nothing": ((2, 3), [[0] * 3] * 2, 1),
 }
+NO_GOLD = Gold(torch.zeros(0).long(), torch.zeros(0).bool())
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])
@@ -39,16 +40,15 @@ def test_a_term_of_a_loss_is_the_mean_over_its_mask_of_the_dense_one(monkeypatch
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])
-def test_without_positive_cells_and_mask(monkeypatch, formulation):
+def test_without_positive_cells(monkeypatch, formulation):
     monkeypatch.setenv(VARIABLE, formulation)
     logits = torch.randn(2, 3, 4, dtype=torch.float64)
-    none = torch.zeros(0, dtype=torch.long)
-    torch.testing.assert_close(binary_cells(logits, none), F.softplus(logits).sum())
+    torch.testing.assert_close(binary_cells(logits, NO_GOLD, torch.ones(3, 1)), F.softplus(logits).sum())
 
 
 def test_half_precision_is_summed_in_float32():
     logits = torch.full((300, 300), -3.0, dtype=torch.bfloat16)
-    total = binary_cells(logits, torch.zeros(0, dtype=torch.long))
+    total = binary_cells(logits, NO_GOLD, torch.ones(1, 1))
     assert total.dtype == torch.float32
     assert total.item() == pytest.approx(90000 * F.softplus(torch.tensor(-3.0)).item(), rel=1e-4)
 

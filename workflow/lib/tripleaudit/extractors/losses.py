@@ -9,13 +9,14 @@ Both equal the usual dense losses exactly. All functions return sums; callers di
 float32 first; float64 stays float64.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.batches import Shape
 from tripleaudit.extractors.formulation import on_device
@@ -78,7 +79,7 @@ def mean_bce(logits: Tensor, gold: Gold, mask: Tensor, over: int = 1) -> Tensor:
     """
     weights = mask.view(*mask.shape, *[1] * (logits.dim() - mask.dim()))
     count = mask.sum().clamp(min=1)
-    return binary_cells(logits, gold.cells, weights, gold.last) / (count if over == 1 else count * over)
+    return binary_cells(logits, gold, weights) / (count if over == 1 else count * over)
 
 
 def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
@@ -87,7 +88,8 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
     As :func:`binary_cells`; ``valid`` [n] marks the rows of ``cells`` that are no padding, all if None.
     """
     if not on_device(logits):
-        return binary_cells(logits, cells if valid is None else cells[valid], mask)
+        cells = cells if valid is None else cells[valid]
+        return binary_cells(logits, Gold(cells, last_written(cells)), mask)
     logits = raise_precision(logits)
     beyond = logits.numel()
     positions = cells if valid is None else torch.where(valid, cells, beyond)
@@ -95,42 +97,39 @@ def summed_bce(logits: Tensor, cells: Tensor, mask: Tensor, valid: Tensor | None
     return F.binary_cross_entropy_with_logits(logits, labels, weight=mask.to(logits.dtype), reduction="sum")
 
 
-def binary_cells(logits: Tensor, cells: Tensor, mask: Tensor | None = None, last: Tensor | None = None) -> Tensor:
+def binary_cells(logits: Tensor, gold: Gold, mask: Tensor) -> Tensor:
     """Sum of binary cross-entropies over all cells of logits of any shape.
 
     Args:
-        cells: [n] int64, flat numbers of the positive cells; repeats count once.
-        mask: weights that broadcast to ``logits`` (0 leaves a cell out), or None for all cells.
-        last: [n] bool, rows of ``cells`` that count (:func:`last_written`), where they are known.
+        gold: the positive cells.
+        mask: weights that broadcast to ``logits``; 0 leaves a cell out.
     """
-    logits = raise_precision(logits)
-    last = last_written(cells) if last is None else last
-    if on_device(logits):
-        mask = logits.new_ones((1,) * logits.dim()) if mask is None else mask
-        return _Binary.apply(logits, cells, mask, last)
-    everything = F.softplus(logits)
-    positive = logits.reshape(-1)[cells] * last
-    if mask is not None:
-        mask = mask.to(logits.dtype)
-        everything = everything * mask
-        positive = positive * mask.expand(logits.shape).reshape(-1)[cells]
-    return everything.sum() - positive.sum()
-
-
-class _Binary(torch.autograd.Function):
-    """:func:`binary_cells` in few operators: the gradient is made with the sum, and the backward pass scales it."""
-
-    @staticmethod
-    def forward(ctx, logits: Tensor, cells: Tensor, mask: Tensor, last: Tensor) -> Tensor:
-        weights = mask.to(logits.dtype).expand(logits.shape)
-        flat, weights = logits.reshape(-1), weights.reshape(-1)
+    logits, (cells, last) = raise_precision(logits), gold
+    mask = mask.to(logits.dtype)
+    if not on_device(logits):
+        positive = logits.reshape(-1)[cells] * last * mask.expand(logits.shape).reshape(-1)[cells]
+        return (F.softplus(logits) * mask).sum() - positive.sum()
+    with torch.no_grad():
+        flat, weights = logits.reshape(-1), mask.expand(logits.shape).reshape(-1)
         counting = weights[cells] * last
         gradient = (flat.sigmoid() * weights).index_add_(0, cells, counting, alpha=-1)
-        ctx.save_for_backward(gradient)
-        ctx.shape = logits.shape
-        return torch.dot(F.softplus(flat), weights) - torch.dot(flat[cells], counting)
+        total = torch.dot(F.softplus(flat), weights) - torch.dot(flat[cells], counting)
+    return with_gradients(total, [logits], [gradient.view(logits.shape)])
+
+
+def with_gradients(loss: Tensor, inputs: Sequence[Tensor], gradients: Sequence[Tensor]) -> Tensor:
+    """The loss, differentiable by its inputs, whose gradients were computed with it, in fewer operators."""
+    return _WithGradients.apply((loss, gradients), *inputs)
+
+
+class _WithGradients(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, made: tuple[Tensor, Sequence[Tensor]], *inputs: Tensor) -> Tensor:
+        loss, gradients = made
+        ctx.save_for_backward(*(own.to(each.dtype) for each, own in zip(inputs, gradients, strict=True)))
+        return loss
 
     @staticmethod
-    def backward(ctx, upstream: Tensor):
-        (gradient,) = ctx.saved_tensors
-        return (gradient * upstream).view(ctx.shape), None, None, None
+    @once_differentiable
+    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *(upstream.to(own.dtype) * own for own in ctx.saved_tensors)

@@ -23,12 +23,11 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from tripleaudit.extractors.batches import Shape, joined, slices
 from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.formulation import cells_at_once, on_device
-from tripleaudit.extractors.losses import last_written, raise_precision
+from tripleaudit.extractors.losses import last_written, raise_precision, with_gradients
 from tripleaudit.extractors.screen import Screen, available
 
 MOST_CELLS = 4096  # positive cells of a sentence that are decoded: an untrained model marks millions
@@ -37,6 +36,7 @@ LOGITS_AT_ONCE = 2**20  # of a chunk, on a CPU
 TILE = 8  # columns; of other widths matrix products on a GPU load number by number
 
 Features = Callable[[Tensor, Tensor], Tensor]
+Made = tuple[Tensor, Tensor, tuple[Tensor, ...]]  # scaled loss, sums of columns, gradients of a table's parts
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,6 @@ class Table:
         return plan(spans_of(self.mask), upper=self.upper)
 
     @property
-    def learns(self) -> bool:
-        """Whether gradients are wanted."""
-        parts = self.left, self.right, self.weight, self.bias
-        return torch.is_grad_enabled() and any(each.requires_grad for each in parts)
-
-    @property
     def pairs(self) -> Tensor | int:
         """Number of pairs, at least 1."""
         return self.walk.pairs if on_device(self.left) else max(1, sum(block.pairs for block in self.walk))
@@ -140,17 +134,10 @@ class Table:
         Returns:
             the scaled sum (scalar), and the unscaled sum of each column [G], detached.
         """
-        parts, columns = (self.left, self.right), self.weight.shape[1]
-        with torch.autocast(self.left.device.type, enabled=False):
-            if not on_device(self.left):
-                parts += self.weight, self.bias, self.features, self.walk
-                cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
-                return _BlockLoss.apply(*parts, cells, scale, self.learns)
-            if columns % TILE:
-                scale = F.pad(self.bias.new_ones(columns) if scale is None else scale, (0, -columns % TILE))
-            parts += *whole_tiles(self.weight, self.bias), self.features, self.walk
-            loss, sums = _PaddedLoss.apply(*parts, cells, scale, self.learns)
-            return loss, sums[:columns]
+        computed = _padded_loss if on_device(self.left) else _block_loss
+        with torch.no_grad(), torch.autocast(self.left.device.type, enabled=False):
+            loss, sums, gradients = computed(self, cells, scale)
+        return with_gradients(loss, (self.left, self.right, self.weight, self.bias), gradients), sums
 
     @torch.no_grad()
     def cells(self) -> Cells:
@@ -253,61 +240,44 @@ def chunk_logits(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     return raise_precision(z).view(*bias.shape, len(x))
 
 
-class _BlockLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, left, right, weight, bias, features, blocks, cells, scale, need):
-        classes, columns, _ = weight.shape
-        device, dtype = left.device, left.dtype
-        # logits relative to class 0, whose own are 0: one class less to compute
-        weight_, bias_ = (weight[1:] - weight[:1]).to(dtype), (bias[1:] - bias[:1]).to(dtype)
-        precise = raise_precision(left[:0]).dtype
-        losses = torch.zeros(columns, dtype=precise, device=device)
-        factors = torch.ones_like(losses) if scale is None else scale.to(precise)
-        if need:
-            d_left, d_right = torch.zeros_like(left, dtype=precise), torch.zeros_like(right, dtype=precise)
-            d_weight, d_bias = torch.zeros_like(weight, dtype=precise), torch.zeros_like(bias, dtype=precise)
-        for block in blocks:
-            rows = (block.sentence, slice(block.top, block.bottom))
-            cols = (block.sentence, slice(block.first, block.stop))
-            with torch.set_grad_enabled(need):
-                a, b = left[rows].detach().requires_grad_(need), right[cols].detach().requires_grad_(need)
-                graph = block.join(features, a, b)
-            x = graph.detach()
-            dx, gold = None, _in_block(cells, block)
-            for chunk in column_chunks(block, classes - 1, columns):
-                w = weight_[:, chunk].reshape(-1, weight.shape[-1])
-                z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
-                pair, column, class_ = gold[(gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)].unbind(1)
-                at = class_ - 1, column - chunk.start, pair
-                losses.index_add_(0, column, -z[at])
-                total = _softmax(z)  # from here on the gradient: softmax minus labels
-                losses[chunk] += total.sum(dim=-1)
-                if not need:
-                    continue
-                z[at] -= 1
-                if scale is not None:
-                    z *= factors[chunk, None]
-                flat = z.view(-1, len(x))
-                d_bias[1:, chunk] += flat.sum(dim=-1).view(classes - 1, -1)
-                flat = flat.to(dtype)
-                d_weight[1:, chunk] += (flat @ x).view(classes - 1, -1, x.shape[1])
-                dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
-            if need:
-                da, db = torch.autograd.grad(graph, (a, b), dx)
-                d_left[rows] += da
-                d_right[cols] += db
-        if need:
-            d_weight[0], d_bias[0] = -d_weight[1:].sum(dim=0), -d_bias[1:].sum(dim=0)
-            ctx.save_for_backward(
-                d_left.to(left.dtype), d_right.to(right.dtype), d_weight.to(weight.dtype), d_bias.to(bias.dtype)
-            )
-        ctx.mark_non_differentiable(losses)
-        return (losses * factors).sum(), losses
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad, _):
-        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), None, None, None, None, None)
+def _block_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
+    left, right, weight, bias = table.left, table.right, table.weight, table.bias
+    classes, columns, _ = weight.shape
+    cells = cells[cells[:, 4] > 0]  # without what a batch of static shape is padded with
+    # logits relative to class 0, whose own are 0: one class less to compute
+    weight_, bias_ = (weight[1:] - weight[:1]).to(left.dtype), (bias[1:] - bias[:1]).to(left.dtype)
+    precise = raise_precision(left[:0]).dtype
+    losses = torch.zeros(columns, dtype=precise, device=left.device)
+    factors = torch.ones_like(losses) if scale is None else scale.to(precise)
+    d_left, d_right, d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (left, right, weight, bias))
+    for block in table.walk:
+        rows = (block.sentence, slice(block.top, block.bottom))
+        cols = (block.sentence, slice(block.first, block.stop))
+        with torch.enable_grad():
+            a, b = left[rows].detach().requires_grad_(), right[cols].detach().requires_grad_()
+            graph = block.join(table.features, a, b)
+        x = graph.detach()
+        dx, gold = None, _in_block(cells, block)
+        for chunk in column_chunks(block, classes - 1, columns):
+            w = weight_[:, chunk].reshape(-1, weight.shape[-1])
+            z = chunk_logits(x, weight_[:, chunk], bias_[:, chunk])
+            pair, column, class_ = gold[(gold[:, 1] >= chunk.start) & (gold[:, 1] < chunk.stop)].unbind(1)
+            at = class_ - 1, column - chunk.start, pair
+            losses.index_add_(0, column, -z[at])
+            losses[chunk] += _softmax(z).sum(dim=-1)
+            z[at] -= 1  # from here on the gradient: softmax minus labels
+            if scale is not None:
+                z *= factors[chunk, None]
+            flat = z.view(-1, len(x))
+            d_bias[1:, chunk] += flat.sum(dim=-1).view(classes - 1, -1)
+            flat = flat.to(left.dtype)
+            d_weight[1:, chunk] += (flat @ x).view(classes - 1, -1, x.shape[1])
+            dx = flat.T @ w if dx is None else dx.addmm_(flat.T, w)
+        da, db = torch.autograd.grad(graph, (a, b), dx)
+        d_left[rows] += da
+        d_right[cols] += db
+    d_weight[0], d_bias[0] = -d_weight[1:].sum(dim=0), -d_bias[1:].sum(dim=0)
+    return (losses * factors).sum(), losses, (d_left, d_right, d_weight, d_bias)
 
 
 def _softmax(z: Tensor) -> Tensor:
@@ -423,62 +393,51 @@ def whole_tiles(weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor]:
     return (F.pad(weight, (0, 0, 0, extra)), F.pad(bias, (0, extra))) if extra else (weight, bias)
 
 
-class _PaddedLoss(torch.autograd.Function):
-    """Computes its gradient in the forward pass, where the logits are at hand, and keeps no table."""
-
-    @staticmethod
-    def forward(ctx, left, right, weight, bias, features, pairs, cells, scale, need):
-        classes, columns, _ = weight.shape
-        dtype, precise = left.dtype, raise_precision(left[:0]).dtype
-        weight_, bias_ = weight.to(dtype), bias.to(dtype)
-        factors = bias.new_ones(columns, dtype=precise) if scale is None else scale.to(precise)
-        sentences, chunks = pairs.blocks(classes, columns)
-        sums, positive, grads = [[] for _ in chunks], [], []
-        d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (weight, bias))
-        for block in sentences:
-            with torch.set_grad_enabled(need):
-                graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
-            mask = pairs.valid(block, precise)
-            x = graph.detach()
-            seen, dx = x * mask.to(dtype)[:, None], None
-            for number, chunk in enumerate(chunks):
-                w = weight_[:, chunk].flatten(0, 1)  # [C * g, D]
-                z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
-                logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
-                sums[number].append(-(mask @ logs[:, 0]))
-                none, gold, column, weigh = _in_chunk(cells, precise, block, chunk, pairs.count, logs.shape)
-                flat = logs.view(-1)
-                more = (flat[none] - flat[gold]) * weigh
-                positive.append((more, column))
-                if not need:
-                    continue
-                grad = logs.exp_()  # softmax minus labels
-                grad[:, 0] -= 1
-                flat.index_add_(0, torch.cat([none, gold]), torch.cat([weigh, -weigh]))
-                d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
-                grad = grad.view(len(x), -1).to(dtype)
-                d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
-                by_column = w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
-                dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
-            if need:
-                dx = dx * mask.to(dtype)[:, None]
-                grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
-        total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
-        more, column = (joined(each) for each in zip(*positive, strict=True))
-        loss = total @ factors + more @ factors[column]
-        if need:
-            d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
-            if scale is not None:
-                d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
-            ctx.save_for_backward(d_left, d_right, d_weight.to(weight.dtype), d_bias.to(bias.dtype))
-        losses = total.index_add(0, column, more)
-        ctx.mark_non_differentiable(losses)
-        return loss, losses
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad, _):
-        return (*(grad.to(saved.dtype) * saved for saved in ctx.saved_tensors), *[None] * 5)
+def _padded_loss(table: Table, cells: Tensor, scale: Tensor | None) -> Made:
+    left, right, features, pairs = table.left, table.right, table.features, table.walk
+    own = table.weight.shape[1]
+    weight, bias = whole_tiles(table.weight, table.bias)
+    classes, columns, _ = weight.shape
+    if columns > own:
+        scale = F.pad(bias.new_ones(own) if scale is None else scale, (0, columns - own))
+    dtype, precise = left.dtype, raise_precision(left[:0]).dtype
+    weight_, bias_ = weight.to(dtype), bias.to(dtype)
+    factors = bias.new_ones(columns, dtype=precise) if scale is None else scale.to(precise)
+    sentences, chunks = pairs.blocks(classes, columns)
+    sums, positive, grads = [[] for _ in chunks], [], []
+    d_weight, d_bias = (torch.zeros_like(each, dtype=precise) for each in (weight, bias))
+    for block in sentences:
+        with torch.enable_grad():
+            graph, parts = pairs.join(features, left[block], right[block])  # [N, D], N = s * P
+        mask = pairs.valid(block, precise)
+        x = graph.detach()
+        seen, dx = x * mask.to(dtype)[:, None], None
+        for number, chunk in enumerate(chunks):
+            w = weight_[:, chunk].flatten(0, 1)  # [C * g, D]
+            z = raise_precision(torch.addmm(bias_[:, chunk].flatten(), x, w.T))
+            logs = z.view(len(x), classes, -1).log_softmax(dim=1)  # [N, C, g]
+            sums[number].append(-(mask @ logs[:, 0]))
+            none, gold, column, weigh = _in_chunk(cells, precise, block, chunk, pairs.count, logs.shape)
+            flat = logs.view(-1)
+            more = (flat[none] - flat[gold]) * weigh
+            positive.append((more, column))
+            grad = logs.exp_()  # softmax minus labels
+            grad[:, 0] -= 1
+            flat.index_add_(0, torch.cat([none, gold]), torch.cat([weigh, -weigh]))
+            d_bias[:, chunk] += (mask @ grad.view(len(x), -1)).view(classes, -1)
+            grad = grad.view(len(x), -1).to(dtype)
+            d_weight[:, chunk] += (grad.T @ seen).view(classes, -1, x.shape[1])
+            by_column = w if scale is None else w * factors[chunk].to(dtype).repeat(classes)[:, None]
+            dx = grad @ by_column if dx is None else dx.addmm_(grad, by_column)
+        dx = dx * mask.to(dtype)[:, None]
+        grads.append(pairs.gather(*torch.autograd.grad(graph, parts, dx.view(graph.shape))))
+    total = joined([torch.stack(each).sum(dim=0) for each in sums])  # [G]
+    more, column = (joined(each) for each in zip(*positive, strict=True))
+    d_left, d_right = (joined(each) for each in zip(*grads, strict=True))
+    if scale is not None:
+        d_weight, d_bias = d_weight * factors[:, None], d_bias * factors
+    loss, losses = total @ factors + more @ factors[column], total.index_add(0, column, more)
+    return loss, losses[:own], (d_left, d_right, d_weight[:, :own], d_bias[:, :own])
 
 
 def _in_chunk(
