@@ -81,7 +81,7 @@ mutate: $(READY) ## change 100 places of the code that results depend on, and co
 	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100) --goal $(or $(GOAL),0.95)
 
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
-	$(BIN)/python -m tests.fuzz --seed $(or $(SEED),0)
+	FUZZ_EVERY=1 FUZZ_SEED=$(or $(SEED),0) $(BIN)/pytest -q tests/fuzz
 
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))

@@ -1,5 +1,6 @@
 """Runs one case in a process of its own, and says what is wrong with how it ended."""
 
+import contextlib
 import json
 import os
 import re
@@ -8,11 +9,11 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-SECONDS, MEMORY = 60, 6 << 30
+SECONDS = 60
 NOBODY = 65534
 
 
@@ -41,32 +42,39 @@ class Case:
     unprivileged: bool = False
 
 
-@dataclass
-class Outcome:
-    """How a case ended: exit status, what was printed, and what is wrong with it (empty if nothing is)."""
-
-    case: Case
-    status: int
-    out: str
-    err: str
-    wrong: str = field(default="")
-
-
-def run(case: Case, folder: Path) -> Outcome:
-    """Run a case in a new folder."""
-    folder.mkdir(parents=True)
-    here = os.getcwd()
-    os.chdir(folder)
-    try:
+def wrong(case: Case, folder: Path) -> str:
+    """Run a case in a new folder, and return what is wrong with how it ended; empty if nothing is."""
+    folder.mkdir()
+    with contextlib.chdir(folder):
         case.make()
-    finally:
-        os.chdir(here)
     before = {name: (folder / name).read_bytes() for name in case.kept}
     status = _in_child(case, folder)
     out, err = (Path(f"{folder}.{name}").read_text(errors="replace") for name in ("out", "err"))
-    outcome = Outcome(case, status, out, err)
-    outcome.wrong = _wrong(outcome, folder, before)
-    return outcome
+    if "Traceback (most recent call last)" in err or status not in (0, 1, 2):
+        return f"status {status}: {(err.strip().splitlines() or ['nothing said'])[-1][:300]}"
+    for name, content in before.items():
+        if (folder / name).read_bytes() != content:
+            return f"{name} was changed"
+    return _refused_wrongly(case, err) if status else _accepted_wrongly(case, out, folder)
+
+
+def _refused_wrongly(case: Case, err: str) -> str:
+    said = [line for line in err.splitlines() if line.startswith("error: ")]
+    if case.expect == "read":
+        return f"refused: {err.strip()[-300:]}"
+    if len(said) != 1 or not re.search(r"\w.*\w", said[0]) or len(said[0]) > 1500:
+        return f"expected one sentence, got {err.strip()[:300]!r}"
+    return ""
+
+
+def _accepted_wrongly(case: Case, out: str, folder: Path) -> str:
+    if case.expect == "refused":
+        return f"accepted: {out.strip()[:200]!r}"
+    try:
+        found = case.counts(out, folder) if case.counts else case.right
+    except (ValueError, KeyError, OSError) as error:
+        return f"no counts in what was printed ({error}): {out[:200]!r}"
+    return "" if found == case.right else f"counted {found}, expected {case.right}"
 
 
 def _in_child(case: Case, folder: Path) -> int:
@@ -78,6 +86,7 @@ def _in_child(case: Case, folder: Path) -> int:
             for stream, name in ((1, "out"), (2, "err")):
                 os.dup2(os.open(f"{folder}.{name}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC), stream)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # those of the test run are captured
             signal.alarm(SECONDS)
             resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
             os.chdir(folder)
@@ -98,32 +107,6 @@ def _in_child(case: Case, folder: Path) -> int:
             os._exit(status)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status)
-
-
-def _wrong(outcome: Outcome, folder: Path, before: dict[str, bytes]) -> str:
-    case, err = outcome.case, outcome.err
-    if "Traceback (most recent call last)" in err or outcome.status not in (0, 1, 2):
-        return f"status {outcome.status}: {(err.strip().splitlines() or ['nothing said'])[-1][:300]}"
-    for name, content in before.items():
-        if (folder / name).read_bytes() != content:
-            return f"{name} was changed"
-    said = [line for line in err.splitlines() if line.startswith("error: ")]
-    if outcome.status:
-        if case.expect == "read":
-            return f"refused: {err.strip()[-300:]}"
-        if len(said) != 1 or not re.search(r"\w.*\w", said[0]) or len(said[0]) > 1500:
-            return f"expected one sentence, got {err.strip()[:300]!r}"
-        return ""
-    if case.expect == "refused":
-        return f"accepted: {outcome.out.strip()[:200]!r}"
-    if case.counts is not None:
-        try:
-            found = case.counts(outcome.out, folder)
-        except (ValueError, KeyError, OSError) as error:
-            return f"no counts in what was printed ({error}): {outcome.out[:200]!r}"
-        if found != case.right:
-            return f"counted {found}, expected {case.right}"
-    return ""
 
 
 def of_json(*paths: str) -> Callable[[str, Path], list[Any]]:

@@ -1,16 +1,14 @@
-"""The code behind every rule of the workflow, against what Python's own compiler says that its command imports."""
+"""The code behind every rule of the workflow, against what the modules of its command import."""
 
 import ast
-import dis
 import json
 import re
 import shutil
-import types
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.imports import INSIDE, MODULES
 from support.versions import forget
 from support.workflow import ROOT
 from tripleaudit import code, jobs
@@ -19,11 +17,6 @@ from tripleaudit.needles.schema import schema_file
 
 RULES = ROOT / "workflow" / "rules"
 PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if "project" not in path.relative_to(PACKAGE).parts]
-
-
-def name_of(path: Path) -> str:
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
 
 
 def is_outside(module: str) -> bool:
@@ -65,35 +58,17 @@ def test_what_a_rule_asks_of_the_plan_reaches_its_command():
     assert {"options", "files", "settings"} <= handed
 
 
-# what the compiler says
-
-
-def imported(body: types.CodeType) -> Iterator[str]:
-    """Every name that a code object imports, those inside it included."""
-    steps = list(dis.get_instructions(body))
-    for place, step in enumerate(steps):
-        if step.opname == "IMPORT_NAME":
-            level, names = (steps[place - back].argval for back in (2, 1))
-            assert level == 0, "the package has no relative imports"
-            yield from (step.argval, *(f"{step.argval}.{name}" for name in names or ()))
-    for constant in body.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from imported(constant)
+# what modules import
 
 
 def behind(*entries: str) -> set[str]:
-    """The modules that some entries import, by their bytecode, what only type checkers see left out."""
-    found, queue = set(), [f"tripleaudit.{entry.removeprefix('tripleaudit.').partition(':')[0]}" for entry in entries]
+    """The modules that some entries import, each with the packages around it."""
+    found, queue = set(), [f"tripleaudit.{entry.partition(':')[0]}" for entry in entries]
     while queue:
         name = queue.pop()
-        base = PACKAGE.joinpath(*name.split(".")[1:])
-        path = next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
-        if name.partition(".")[0] == "tripleaudit" and name not in found:
-            queue.append(name.rpartition(".")[0])
-            if path is not None and not is_outside(name_of(path)):
-                found.add(name)
-                text = path.read_text(encoding="utf-8").replace("if TYPE_CHECKING:", "if 0:")
-                queue += imported(compile(text, str(path), "exec", dont_inherit=True))
+        if name and name not in found and not is_outside(name.removeprefix("tripleaudit.")):
+            found.add(name)
+            queue += [name.rpartition(".")[0], *INSIDE[name]]
     return found
 
 
@@ -109,8 +84,8 @@ def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
 def test_what_stays_outside_imports_little_that_counts():
     """Registries find what is chosen, steps and the way in what is called: by names that rules give."""
     found = set()
-    for path in MODULES:
-        if is_outside(name_of(path)):
+    for name, path in MODULES.items():
+        if is_outside(name.removeprefix("tripleaudit.")):
             tree = code._Quiet().visit(ast.parse(path.read_text(encoding="utf-8")))
             found |= {name for name in code._imported(tree) if name.startswith("tripleaudit.")}
     inside = {name for name in found if not is_outside(name.removeprefix("tripleaudit."))}
@@ -121,7 +96,9 @@ def test_what_stays_outside_imports_little_that_counts():
 
 
 def test_every_file_that_is_named_is_there():
-    patterns = [pattern for path in MODULES for pattern in code._analysed(ast.parse(path.read_bytes()), True).reads]
+    patterns = [
+        pattern for path in MODULES.values() for pattern in code._analysed(ast.parse(path.read_bytes()), True).reads
+    ]
     assert len(patterns) > 15 and all(list(PACKAGE.glob(pattern)) for pattern in patterns)
 
 

@@ -1,16 +1,13 @@
 """Layers of packages: every import points down, no two modules import each other, light packages need no torch."""
 
-import ast
 import itertools
-import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import pytest
 
-from tripleaudit.shipped import PACKAGE
+from support.imports import IMPORTS, INSIDE, MODULES
 
 # from the bottom to the top; what stands in one line may use its neighbours, but no circle of modules
 LAYERS = (
@@ -39,31 +36,6 @@ LAYERS = (
 LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands", "api")
 HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "gensim", "scipy", "snakemake")
 HEAVY += ("pandas", "vl_convert")
-
-
-def module_of(path: Path) -> str:
-    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
-
-
-MODULES = {module_of(path): path for path in PACKAGE.rglob("*.py") if "project" not in path.parts}
-
-
-def imports_of(module: str) -> set[str]:
-    """Modules of the package that one imports anywhere, in functions too not for types alone, and of others."""
-    found = set()
-    text = re.sub(r"^if TYPE_CHECKING:\n(?:    .*\n|\n)+", "", MODULES[module].read_text("utf-8"), flags=re.MULTILINE)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                name = f"{node.module}.{alias.name}"
-                found.add(name if name in MODULES else node.module)
-    return found
-
-
-IMPORTS = {module: imports_of(module) for module in MODULES}
-INSIDE = {module: {name for name in names if name in MODULES} for module, names in IMPORTS.items()}
 
 
 def package_of(module: str) -> str:
