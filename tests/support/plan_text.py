@@ -29,135 +29,119 @@ class Of(dict):
     __getattr__ = dict.__getitem__
 
 
+def asked(plan: Any, methods: str, *given: Any) -> dict[str, Any]:
+    """Return what a part of a plan says, by the name of the method or attribute."""
+    found = {name: getattr(plan, name) for name in methods.split()}
+    return {name: value(*given) if callable(value) else value for name, value in found.items()}
+
+
 def of_data(study: Study) -> Iterator[Job]:
     data = study.data
     for corpus, protocol in product(study.corpora, study.protocols):
         of = Of(corpus=corpus, protocol=protocol)
-        read = protocol == "original" or data.given(corpus, protocol)
         entry = data.published(corpus, protocol) or data.registered(corpus)
-        for split in (split for split in SPLITS if read and split in (entry.splits if entry else SPLITS)):
-            if protocol not in data.tests_only or split == "test":
-                options = data.prepare_options(corpus, split, protocol)
-                of_split = Of(of, split=split)
-                files = data.raw_inputs(of_split)
-                own = {"from": data.prepare_origin(of_split, files), "formats": data.formats(corpus, split)}
-                yield "prepare a split", of_split, {"options": options, "files": files, **(own if not entry else {})}
+        splits = [split for split in SPLITS if not entry or split in entry.splits]
         if protocol != "original":
+            splits = splits[2 * (protocol in data.tests_only) :] if data.given(corpus, protocol) else []
             models = data.augmentation_models(of) if protocol == "augmented" else {}
-            made = {"settings": json.loads(data.protocol_json(protocol, corpus)), **study.protocol_inputs(of)}
-            named = data.augmentation_options(of, models)
-            masked = data.masked_lm_options(study.typed.encoder.layers) if models else []
-            yield "build a protocol", of, {**made, **models, "models": named, "masked language model": masked}
+            files = {**study.protocol_inputs(of), **models, "models": data.augmentation_options(of, models)}
+            masked = {"masked_lm_options": data.masked_lm_options(study.typed.encoder.layers) if models else []}
+            yield "build a protocol", of, {"protocol_json": data.protocol_json(protocol, corpus), **files, **masked}
+        for split in splits:
+            of_split = Of(of, split=split)
+            files = {"options": data.prepare_options(corpus, split, protocol), "files": data.raw_inputs(of_split)}
+            own = {"from": data.prepare_origin(of_split, files["files"]), **asked(data, "formats", corpus, split)}
+            yield "prepare a split", of_split, {**files, **({} if entry else own)}
         yield "audit", of, study.audited_files(of)
 
 
 def of_trainings(study: Study) -> Iterator[Job]:
     plan = study.trainings
-    every = [*study.runs, *study.classifier_runs]
-    for run, keys in zip(every, study.report.training_keys, strict=False):
+    for run, keys in zip([*study.runs, *study.classifier_runs], study.report.training_keys, strict=False):
         of = Of(corpus=run.corpus, trainset=run.trainset, extractor=run.extractor, noise=run.noise)
         several = study.data.tests_only and run.trainset == "original-nz" and run in study.runs
         files = {**study.trainset_files(of), "test": (study.testset_files if several else study.testset_file)(of)}
-        schema = {"is given the relations": study.gives_schema(run.trainset)}
-        yield (
-            "train and predict",
-            Of(of, seed=f"seed{run.seed}"),
-            {**files, **schema, "keys": [str(key) for key in keys.values()][1:]},
-        )
+        known = {**asked(study, "gives_schema", run.trainset), "keys": list(map(str, keys.values()))[1:]}
+        yield "train and predict", Of(of, seed=f"seed{run.seed}"), {**files, **known}
         given = (run.corpus, run.extractor, run.noise, run.trainset)
         decides, settings = json.loads(plan.deciding_json(*given)), json.loads(plan.training_json(*given))
-        noise = {"noise of entities": decides.pop("noising", None)}
-        aside = {key: value for key, value in settings.items() if key not in decides and key != "noising"}
-        known = {name: kept for name, kept in presets(run.extractor).items() if kept.items() <= decides.items()}
-        preset = max(known, key=lambda name: len(known[name]), default="")
-        further = {key: value for key, value in decides.items() if key not in known.get(preset, {})}
+        noise = {"noise of entities": decides.pop("noising", None), **asked(plan, "matching", *given[:2])}
+        fitting = {name: kept for name, kept in presets(run.extractor).items() if kept.items() <= decides.items()}
+        preset = max(fitting, key=lambda name: len(fitting[name]), default="")
+        further = without(decides, fitting.get(preset, {}))
         of = Of(corpus=run.corpus, extractor=run.extractor)
         reads = Of(of, trainset=run.trainset if study.takes_schema(run.extractor) else "")
+        aside = without(settings, {**decides, "noising": 0})
         yield "train with", reads, {"preset": preset, "decides": further, "decides nothing": aside}
-        asked = {
-            "best epoch by": plan.matching(*given[:2]),
-            "asks for": [plan.mem_mb(given[1]), plan.runtime(given[1])],
-        }
-        yield "train and ask for", Of(of, noise=run.noise), {**noise, **asked}
+        yield "train and ask for", Of(of, noise=run.noise), {**noise, **asked(plan, "mem_mb runtime", run.extractor)}
         if run in study.doubled_runs:
-            double = json.loads(plan.deciding_json(*given, double=True))
-            further = {key: value for key, value in double.items() if key not in (*decides, "noising")}
-            yield "train twice as long", Of(run=run.path), {"decides": further}
+            double = without(json.loads(plan.deciding_json(*given, double=True)), {**decides, "noising": 0})
+            yield "train twice as long", Of(run=run.path), {"decides": double}
     for row in study.scored.values():
         gate, extractor = split_two_step(row.keys["extractor"])
         of = Of(row.keys, extractor=extractor, gate=gate, seed="seed" * bool(row.keys["seed"]) + row.keys["seed"])
         yield "score", of, {"row": row.path, **row.inputs, "options": row.options}
     for corpus, trainset, baseline in study.baseline_runs:
-        of = Of(corpus=corpus, trainset=trainset, extractor=baseline)
         for test in dict.fromkeys(test for test, _ in study.testsets(trainset)):
-            yield "ask a baseline", Of(of, testset=test), study.baseline_inputs(Of(of, testset=test))
+            of = Of(corpus=corpus, trainset=trainset, extractor=baseline, testset=test)
+            yield "ask a baseline", of, study.baseline_inputs(of)
 
 
 def of_systems(study: Study) -> Iterator[Job]:
-    systems = study.systems
-    for corpus, trainset, name, test in [*systems.predicted, *infused(study)]:
+    systems, needles = study.systems, study.needles
+    infused = [(needles.triples.corpus, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    for corpus, trainset, name, test in [*systems.predicted, *infused]:
         of = Of(corpus=corpus, trainset=trainset, extractor=name, testset=test)
-        asked = {key: systems.setting(key)(name) for key in ("threads", "gpus", "mem_mb", "runtime")}
         decides, settings = systems.identity(corpus, name, trainset), systems.settings(name)
         job = json.loads(systems.job(corpus, name, 1, trainset))
         given = {"section": job.pop("section", None) == study.language_models.section, "job": job}
+        formats = asked(systems, "formats", name) if "predictions" in settings else {}
+        yield "ask a system", of, {**systems.inputs(of), **formats, **asked(systems, "gives_schema", of)}
         aside = {key: value for key, value in settings.items() if decides.get(key) != value}
-        files = {**systems.inputs(of), "formats": systems.formats(name) if aside.get("predictions") else []}
-        yield "ask a system", of, {**files, "is given the relations": systems.gives_schema(of)}
-        yield "ask a system with", of, {"decides": decides, "decides nothing": aside, "job": given, "asks for": asked}
+        yield "ask a system with", of, {"decides": decides, "decides nothing": aside, "job": given}
     for corpus, name in systems.probe.runs:
         of = Of(corpus=corpus, extractor=name)
-        facts = {"decides": systems.probe.identity(corpus, name), "keys": systems.probe.keys(corpus, name)}
-        yield "ask for hidden halves", of, {**facts, **systems.probe.inputs(of)}
+        yield (
+            "ask for hidden halves",
+            of,
+            {**asked(systems.probe, "identity keys", *of.values()), **systems.probe.inputs(of)},
+        )
     if study.compared:
-        timed = {"timed": list(systems.timed), "reports": systems.reports(), "histories": systems.histories()}
-        yield "facts of systems", Of(), {**timed, "need a network": systems.networked()}
-
-
-def infused(study: Study) -> list[tuple[str, ...]]:
-    return [(study.needles.triples.corpus, "original-nz", name, INFUSED) for name in study.needles.triple_systems]
+        yield "facts of systems", Of(), {"timed": [*systems.timed], **asked(systems, "reports histories networked")}
 
 
 def of_language_models(study: Study) -> Iterator[Job]:
     models, gre = study.language_models, study.grescores
     for name in models.config.endpoints:
-        served = {"served": models.served(name), "needs a network": models.need_network(name)}
-        yield "endpoint", Of(endpoint=name), {"settings": models.section["endpoints"][name], **served}
+        said = {"settings": models.section["endpoints"][name], **asked(models, "served need_network", name)}
+        yield "endpoint", Of(endpoint=name), said
     for dataset, run in models.extractions:
-        shown = {"texts": models.texts(dataset), "examples": models.examples(dataset, run)}
-        of = Of(dataset=dataset, system=run)
-        yield "extract by a language model", of, {"decides": models.identity(dataset, run), **shown}
+        said = {**asked(models, "texts", dataset), **asked(models, "identity examples", dataset, run)}
+        yield "extract by a language model", Of(dataset=dataset, system=run), said
     for dataset in gre.datasets:
-        spec, files = gre.spec(dataset)
-        by = {"embedder": gre.embedding_identity(), "model": gre.encoder(), "options": gre.embedding_options()}
-        about = {"topics": gre.topic_options(dataset), "topic text": gre.topic_text(dataset)}
-        about |= {"ordered by": gre.evaluated(dataset), "topic model": gre.topic_model(dataset)}
-        yield "GREScores", Of(dataset=dataset), {"decides": json.loads(spec), "files": files, **by, **about}
+        of, (spec, files) = Of(dataset=dataset), gre.spec(dataset)
+        by = asked(gre, "encoder embedding_options embedding_identity")
+        topics = asked(gre, "topic_model topic_options topic_text evaluated", dataset)
+        yield "GREScores", of, {"decides": spec, "files": files, **by, **topics}
         for (name, system), judge in product(gre.to_judge(dataset).items(), gre.judges):
-            facts = {
-                "kinds": system.kinds(judge),
-                "triples": system.files["triples"],
-                "texts": gre.texts(dataset, name),
-            }
-            asked = {"options": gre.judge_options(), "decides": gre.judge_identity(judge)}
-            yield "judge", Of(dataset=dataset, system=name, judge=judge), {**facts, **asked}
+            said = {"kinds": system.kinds(judge), "triples": system.files["triples"], "texts": gre.texts(dataset, name)}
+            options = {**asked(gre, "judge_options"), **asked(gre, "judge_identity", judge)}
+            yield "judge", Of(of, system=name, judge=judge), {**said, **options}
 
 
 def of_needles(study: Study) -> Iterator[Job]:
-    needles, models = study.needles, study.language_models
+    needles = study.needles
     if needles.runs:
-        made, plan = json.loads(needles.made_json), json.loads(needles.plan_json)
-        rated = {"decides the rating": {key: value for key, value in plan.items() if key not in made}}
-        invented = {"documents": needles.documents(), "inventing": models.sampling(needles.config.generator)}
-        yield "needles", Of(), {"decides": made, **rated, **invented}
+        made = {
+            "sampling": study.language_models.sampling(needles.config.generator),
+            **asked(needles, "documents made_json"),
+        }
+        yield "needles", Of(), {**made, "rates": without(json.loads(needles.plan_json), json.loads(needles.made_json))}
     for run, (endpoint, draw) in needles.runs.items():
-        served = {"model": needles.served(run), "judging model": needles.served_judge(run)}
-        judged = {"judge": needles.judge_of(run), "options": needles.judge_options(run)}
-        facts = {"draw": str(draw), "decides": needles.identity(run), **judged, **served}
-        yield "extract needles", Of(endpoint=endpoint, run=run), facts
+        said = asked(needles, "identity judge_of judge_options served served_judge", run)
+        yield "extract needles", Of(endpoint=endpoint, run=run), {"draw": str(draw), **said}
     if needles.scored:
-        read = {"sentences": needles.triple_sentences(), "haystacks": needles.haystacks()}
-        yield "triple needles", Of(), {"decides": json.loads(needles.triples_json), **read}
+        yield "triple needles", Of(), asked(needles, "triples_json triple_sentences haystacks")
     for path, (files, keys) in needles.scored.items():
         yield "score triple needles", Of(extractor=keys["extractor"]), {"row": path, **files, "keys": keys}
 
@@ -165,42 +149,34 @@ def of_needles(study: Study) -> Iterator[Job]:
 def of_collections(study: Study) -> Iterator[Job]:
     plan = study.collections
     for name in plan:
-        who = plan.who_options(name, plan.threads(name))
-        said = json.loads(who[1]) if plan.system(name) else {"model": who}
-        said.pop("job", None)
-        files = {"texts": plan.texts(name), "addresses": plan.addresses(name), "models": plan.models(name)}
-        asked = {"options": plan.deciding_options(name), "speed": plan.speed_options(name)}
-        most = [plan.threads(name), plan.gpus(name), plan.mem_mb(name), plan.runtime(name)]
-        system = {"kind": plan.kind(name)} if plan.system(name) else {"extractor": plan.extractor(name)}
-        yield "collection", Of(collection=name), {**files, **asked, "asks for": most, **system, "who": said}
+        who = plan.who_options(name, 1)
+        system = asked(plan, "kind", name) if plan.system(name) else {}
+        options = asked(plan, "deciding_options speed_options threads gpus mem_mb runtime", name)
+        files = asked(plan, "texts addresses models extractor identity", name)
+        yield "collection", Of(collection=name), {**files, **options, **system, "who": who[1:]}
 
 
 def of_report(study: Study) -> Iterator[Job]:
     report, counts = study.report, study.score_files("counts")
-    for name in report.tables():
-        files = report.table_inputs(Of(table=name))
-        every = {"counts": ["of every row"]} if files.get("counts") == counts else {}
-        yield "table", Of(table=name), {"options": json.loads(report.options(name)), **files, **every}
-    for name in report.plots:
-        files = report.plot_inputs(Of(plot=name))
-        every = {"counts": ["of every row"]} if files["counts"] == counts else {}
-        yield "plot", Of(plot=name), {"options": json.loads(report.plot_options(name)), **files, **every}
+    tables = [("table", name, report.options, report.table_inputs(Of(table=name))) for name in report.tables()]
+    plots = [("plot", name, report.plot_options, report.plot_inputs(Of(plot=name))) for name in report.plots]
+    for kind, name, options, files in tables + plots:
+        every = {"counts": "of every row"} if files.get("counts") == counts else {}
+        yield kind, Of({kind: name}), {"options": options(name), **files, **every}
     for part in ("gre/", "needles/"):
-        yield "scores file", Of(part=part), {"joined from": study.scores_of(part)}
-    keys = [keys for _, keys in study.systems.trainings()]
-    facts = {
-        "trainings": report.trainings,
-        "keys of stored ones": keys,
-        "doubled": report.doubles,
-        "doubled before": report.earlier,
-    }
-    yield "facts of trainings", Of(), facts
-    shown = {part: files for part, files in report.inputs().items() if part not in ("tables", "plots")}
-    yield "report", Of(), {**shown, "sentences": report.sentence_files()}
-    sets = {"training sets": study.trainsets, "made here": study.data.built, "corpora": study.data.to_train_on}
-    yield "study", Of(), {"seeds": study.seeds, "settings": study.settings, **sets, "tables": list(report.tables())}
+        yield "scores file", Of(part=part), asked(study, "scores_of", part)
+    stored = {"keys of stored ones": [keys for _, keys in study.systems.trainings()]}
+    yield "facts of trainings", Of(), {**asked(report, "trainings doubles earlier"), **stored}
+    shown = without(report.inputs(), ("tables", "plots"))
+    yield "report", Of(), {**shown, **asked(report, "sentence_files")}
+    sets = {**asked(study, "seeds settings trainsets"), **asked(study.data, "built to_train_on")}
+    yield "study", Of(), {**sets, "tables": list(report.tables()), "notes": list(study.data.notes())}
     named = {place: name for name, place in variables.variables(study)}
-    yield "before it runs", Of(), {"extras": needs.extras(study), "variables": named, "notes": [*study.data.notes()]}
+    yield "before it runs", Of(), {"extras": needs.extras(study), "variables": named}
+
+
+def without(values: Mapping[str, Any], others: Container[str]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in others}
 
 
 PARTS = (of_data, of_trainings, of_systems, of_language_models, of_needles, of_collections, of_report)
@@ -255,6 +231,8 @@ def plan_text(studies: Iterable[tuple[str, dict[str, Any]]], in_full: Container[
 
 def said(fact: Any, of: Of) -> str:
     """Return a fact about a job, with the names of wildcards in place of their values."""
+    if isinstance(fact, str) and fact.startswith("{"):
+        fact = json.loads(fact)
     if isinstance(fact, dict):
         text = ", ".join(sorted(f"{key}: {as_json(value)}" for key, value in fact.items()))
         return generalised(text, {key: of[key] for key in IN_TEXTS if key in of})
