@@ -150,16 +150,13 @@ def counts_of_right(*runs: list[int]) -> np.ndarray:
 def test_where_the_variance_of_a_difference_comes_from_by_hand() -> None:
     first, second = counts_of_right([1, 1, 0, 0], [1, 0, 1, 0]), counts_of_right([1, 0, 0, 0], [1, 0, 0, 0])
     # influences, in quarters: ±1/2 of the first system; 3/4, -1/4, -1/4, -1/4 of the second
-    own, of_runs, by_run = significance._spreads(first, second, 0)
+    own, by_run = significance._spreads(first, second, 0)
     assert by_run == pytest.approx(2 * 0.5 / 16 / 2)  # two sentences of the first system vary between its runs
-    assert of_runs == 0  # both runs of each have the same score
     by_sentence = ((0.5 - 0.75) ** 2 + 2 * 0.25**2 + (-0.5 + 0.25) ** 2) / 16
     assert by_sentence < by_run and own == 0  # runs of one system differ by more than the systems
     other = counts_of_right([0, 0, 1, 1], [0, 0, 1, 1])
     by_sentence = (1 + 0.5**2 + 0.5**2 + 1) / 16
     assert significance._spreads(first, other, 0)[0] == pytest.approx(np.sqrt(1 - by_run / by_sentence))
-    uneven = counts_of_right([1, 1, 1, 0], [1, 0, 0, 0])
-    assert significance._spreads(uneven, other, 0)[1] == pytest.approx(0.125 / 2)  # of 75 and 25 %
     assert significance._spreads(first, first, 0)[0] == 0  # systems that do not differ have nothing of their own
 
 
@@ -321,7 +318,7 @@ def test_portions_change_neither_resamples_nor_exchanges(monkeypatch, portion: i
 
 def alike_but_one() -> tuple[np.ndarray, np.ndarray]:
     """Two systems that differ in one sentence, so that an exchange is a coin."""
-    return np.array([[1, 1, 1]] + [[1, 2, 2]] * 4), np.array([[0, 1, 1]] + [[1, 2, 2]] * 4)
+    return np.array([[[1, 1, 1]]] + [[[1, 2, 2]]] * 4), np.array([[[0, 1, 1]]] + [[[1, 2, 2]]] * 4)
 
 
 def test_the_influence_of_a_sentence_by_hand() -> None:

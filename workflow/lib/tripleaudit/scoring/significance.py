@@ -45,15 +45,15 @@ def randomisation_test(
         ValueError: the two do not have the same shape.
     """
     check_pair(first, second)
-    column = METRICS.index(metric)
-    scores = [np.atleast_1d(scores_of(side.sum(axis=0))[..., column]) for side in (first, second)]
+    column, first, second = METRICS.index(metric), by_run(first), by_run(second)
+    scores = [scores_of(side.sum(axis=0))[:, column] for side in (first, second)]
     observed = abs(float(scores[0].mean() - scores[1].mean()))
     random = np.random.default_rng(seed)
     null = _exchanges(first, second, column, shuffles, random)
-    if freedom := freedom_of(by_run(first), by_run(second)):
-        own, of_runs, least = _spreads(first, second, column, shared)
+    if freedom := freedom_of(first, second):
+        own, least = _spreads(first, second, column)
         # Runs differ at least by what the sentences say about each of them.
-        of_runs = max(of_runs, least)
+        of_runs = max(float(luck_of_runs(*scores, shared)), least)
         null = null * own + math.sqrt(of_runs) * random.standard_t(freedom, size=shuffles)
     return (int((np.abs(null) >= observed - 1e-12).sum()) + 1) / (shuffles + 1)
 
@@ -62,20 +62,8 @@ def _exchanges(
     first: np.ndarray, second: np.ndarray, column: int, shuffles: int, random: np.random.Generator
 ) -> np.ndarray:
     """Differences ``[shuffles]`` after exchanging the outputs of all runs on a random half of the sentences."""
-    shape = first.shape[1:]
-    first, second = first.reshape(len(first), -1), second.reshape(len(second), -1)
-    total_first, total_second = first.sum(axis=0), second.sum(axis=0)
-
-    def difference(exchanged: np.ndarray) -> np.ndarray:
-        """Difference of the scores after moving counts ``[shuffles, …]`` from one side to the other."""
-        sides = [
-            scores_of((total + exchanged * sign).reshape(len(exchanged), *shape))[..., column]
-            for total, sign in ((total_first, 1), (total_second, -1))
-        ]
-        return (sides[0] - sides[1]).reshape(len(exchanged), -1).mean(axis=1)
-
     # Only the difference of the two count rows matters for an exchange, so equal differences are drawn together.
-    steps, frequencies = np.unique(second - first, axis=0, return_counts=True)
+    steps, frequencies = np.unique((second - first).reshape(len(first), -1), axis=0, return_counts=True)
     steps, frequencies = steps[steps.any(axis=1)], frequencies[steps.any(axis=1)]
     if not len(steps):
         return np.zeros(shuffles)
@@ -90,25 +78,27 @@ def _exchanges(
         bits = random.integers(0, 256, size=(size, -(-singles // 8)), dtype=np.uint8)
         swaps[:, :singles] = np.unpackbits(bits, axis=1, count=singles)
         swaps[:, singles:] = random.binomial(frequencies[singles:], 0.5, size=(size, len(steps) - singles))
-        found[start : start + size] = difference((swaps @ steps).astype(np.float64))
+        moved = (swaps @ steps).astype(np.float64).reshape(size, *first.shape[1:])
+        totals = first.sum(axis=0) + moved, second.sum(axis=0) - moved
+        one, other = (scores_of(total)[..., column] for total in totals)
+        found[start : start + size] = (one - other).mean(axis=1)
     return found
 
 
-def _spreads(first: np.ndarray, second: np.ndarray, column: int, shared: bool = False) -> tuple[float, float, float]:
+def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float, float]:
     """Where the variance of a difference of two means over runs comes from.
 
     Returns:
-        share of the sentences' standard deviation that is the systems' own (0 to 1); variance that the spread of the
-        runs' scores stands for; variance that runs have already because they differ sentence by sentence.
+        share of the sentences' standard deviation that is the systems' own (0 to 1); variance that runs have already
+        because they differ sentence by sentence.
     """
     influence = [_influence(side, column) for side in (first, second)]  # [sentences, runs] each
     runs = first.shape[1]
-    by_run = sum(float(each.var(axis=1, ddof=1).sum()) for each in influence) / runs
+    of_runs = sum(float(each.var(axis=1, ddof=1).sum()) for each in influence) / runs
     paired = influence[0].mean(axis=1) - influence[1].mean(axis=1)
     by_sentence = float((paired**2).sum())
-    own = math.sqrt(max(0.0, by_sentence - by_run) / by_sentence) if by_sentence else 0.0
-    scores = [scores_of(side.sum(axis=0))[..., column] for side in (first, second)]
-    return own, float(luck_of_runs(scores[0], scores[1], shared)), by_run
+    own = math.sqrt(max(0.0, by_sentence - of_runs) / by_sentence) if by_sentence else 0.0
+    return own, of_runs
 
 
 def _influence(counts: np.ndarray, column: int) -> np.ndarray:
