@@ -11,7 +11,6 @@ from support.webnlg import sentence
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.scoring.baselines import BASELINES, write_predictions
 from tripleaudit.scoring.matching import sentence_counts
@@ -65,8 +64,6 @@ def test_files_have_the_form_of_predictions_and_of_decisions(tmp_path):
     ]  # fmt: skip
     write_predictions("always-yes", train, test, out)
     assert [row for _, row in read_jsonl(out)] == [{"id": "s", "score": 1.0}, {"id": "none", "score": 1.0}]
-    with pytest.raises(UserError, match="unknown baseline 'memory'"):
-        write_predictions("memory", train, test, out)
 
 
 def test_memorising_webnlg_as_a_plain_count_has_it(real_data):

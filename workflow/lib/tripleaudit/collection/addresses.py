@@ -115,11 +115,6 @@ def explained(location: str) -> Iterator[None]:
         raise UserError(storage.sentence(error, location) or f"{location}: cannot be read ({text[:200]})") from error
 
 
-def local_files(entries: Sequence[str]) -> list[str]:
-    """Return the names of :func:`text_files` that lie on this machine; addresses are left out and not looked at."""
-    return [file.name for file in text_files([entry for entry in entries if not is_remote(entry)])]
-
-
 def text_files(entries: Sequence[str]) -> list[TextFile]:
     """Return the files that paths, folders, patterns and addresses stand for, none twice.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from tripleaudit.arguments import options_of
-from tripleaudit.collection.addresses import is_remote, local_files
+from tripleaudit.collection.addresses import is_remote, text_files
 from tripleaudit.extractors.registry import saved_extractor_name
 from tripleaudit.fields import Batch, Number, Paths, Runtime, Section, Seed, Share, Text
 from tripleaudit.files import MANIFEST
@@ -112,12 +112,13 @@ class Collections:
                 yield from refused(f"collections/{name}/{key}", saved_extractor_name, shipped(model))
 
     def texts(self, name: str) -> list[str]:
-        """Return the text files of a collection that lie on this machine.
+        """Return the text files of a collection that lie on this machine; addresses of stores are not looked at.
 
         Raises:
             UserError: an entry stands for no file.
         """
-        return local_files(self.section[name].files)
+        files = self.section[name].files
+        return [file.name for file in text_files([entry for entry in files if not is_remote(entry)])]
 
     def threads(self, name: str) -> int:
         """Return the threads of a collection's job: those of the workers, and its own."""

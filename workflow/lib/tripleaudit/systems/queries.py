@@ -45,19 +45,15 @@ class Query:
     job: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def stated(self) -> Mapping[str, str]:
-        """The relations that the system wants to know of."""
-        return self.relations if self.settings.get("relations") is True else {}
-
-    @property
     def names(self) -> Mapping[str, str]:
         """Relation as the system says it -> its name in the corpus; the others stay as they are."""
         given = self.settings.get("relations")
         return given if isinstance(given, Mapping) else {}
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the texts as the JSON that programs and services read."""
-        stated = {"relations": dict(self.stated)} if self.stated else {}
+        """Yield the texts as the JSON that programs and services read, with the relations if the system wants them."""
+        wanted = self.settings.get("relations") is True and self.relations
+        stated = {"relations": dict(self.relations)} if wanted else {}
         yield from ({"id": sentence.id, "text": sentence.text, **stated} for sentence in self.sentences)
 
 
