@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from support.fake_endpoint import OK, FakeEndpoint, Reply, status
+from support.fake_endpoint import FakeEndpoint, Reply, status
+from support.sentences import sentence
 from support.workflow import change, planned, ran, snakemake
-from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_jsonl
 
@@ -21,15 +21,11 @@ def answer(body) -> Reply:
 
 
 def study(folder: Path, url: str, **endpoint) -> None:
-    def sentence(number: int) -> Sentence:
-        text = f"Person{number} leads Company{number}."
-        cut = len(f"Person{number}")
-        subject, object_ = Span(0, cut, text[:cut]), Span(cut + 7, len(text) - 1, text[cut + 7 : -1])
-        return Sentence(str(number), text, (Triple(subject, "leaderOf", object_),))
-
     if not (folder / "test.jsonl").exists():
+        pairs = enumerate((f"Person{number}", f"Company{number}") for number in range(8))
+        made = [sentence(f"{one} leads {other}.", (one, "leaderOf", other), id=str(n)) for n, (one, other) in pairs]
         for name in ("train", "test"):
-            save_sentences(folder / f"{name}.jsonl", [sentence(number) for number in range(8)])
+            save_sentences(folder / f"{name}.jsonl", made)
     (folder / "study.yaml").write_text(f"""
 study: lm
 corpora: {{mine: {{files: {{train: train.jsonl, test: test.jsonl}}, format: jsonl}}}}
@@ -45,7 +41,7 @@ generative:
 
 @pytest.mark.slow
 def test_a_study_is_extracted_resumed_and_kept(tmp_path):
-    with FakeEndpoint(answer=answer, faults=lambda number, _: OK if number < 7 else status(500), echo_key=True) as fake:
+    with FakeEndpoint(answer=answer, faults=[None] * 7 + [status(500)] * 99, echo_key=True) as fake:
         study(tmp_path, fake.url)
         first = ran(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
         assert "2 of 2 jobs are to run" in first.stdout
@@ -73,11 +69,8 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
         assert fake.count == 3
     spent = [json.loads(line) for line in (tmp_path / "results/cache/llm/ledger-lm.jsonl").read_text().splitlines()]
     assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
-    for result in (first, broken, second, cached):
-        assert KEY not in result.stdout + result.stderr
-    for path in tmp_path.rglob("*"):
-        if path.is_file():
-            assert KEY.encode() not in path.read_bytes(), path
+    assert not any(KEY in result.stdout + result.stderr for result in (first, broken, second, cached))
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ import sys
 import pytest
 import yaml
 
-from support.workflow import DEMO, ROOT, ran
+from support.processes import program
+from support.workflow import DEMO_FILES, ROOT, ran
 
 SNAKEFILE = """
 module audit:
@@ -49,8 +50,7 @@ def hosted(tmp_path_factory):
 def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, tmp_path, kind):
     repository = "audit/tripleaudit" if kind == "github" else hosted
     address = f'{kind}("{repository}", path="workflow/Snakefile", tag="v1")'
-    files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
-    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=files), encoding="utf-8")
+    (tmp_path / "Snakefile").write_text(SNAKEFILE.format(snakefile=address, files=DEMO_FILES), encoding="utf-8")
     rewritten = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": f"url.file://{hosted.parents[1]}/.insteadOf",
@@ -83,15 +83,11 @@ esac
 
 def test_jobs_run_in_the_image_where_that_is_asked_for(tmp_path):
     """`--software-deployment-method apptainer` gives every job to the image that `make image` builds."""
-    fake = tmp_path / "bin" / "apptainer"
-    fake.parent.mkdir()
-    fake.write_text(APPTAINER, encoding="utf-8")
-    fake.chmod(0o755)
+    fake = program(tmp_path / "bin" / "apptainer", APPTAINER)
     fake.with_name("singularity").symlink_to(fake)
     (tmp_path / "tripleaudit.sif").touch()
-    files = {split: [str(DEMO / f"{split}.jsonl")] for split in ("train", "valid", "test")}
-    study = tmp_path / "study.yaml"
-    study.write_text(yaml.safe_dump({"study": "own", "corpora": {"own": {"format": "jsonl", "files": files}}}))
+    config = {"study": "own", "corpora": {"own": {"format": "jsonl", "files": DEMO_FILES}}}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
     ran(
         tmp_path,
         *("--software-deployment-method", "apptainer", "--notemp", "results/own/tables/split-sizes.md"),

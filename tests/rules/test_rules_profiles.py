@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from support.processes import program
 from support.workflow import ROOT, ran, snakemake, write_study
 
 PROFILES = sorted(path.parent.name for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
@@ -51,7 +52,7 @@ def test_there_are_profiles_for_schedulers_by_name_and_any_other_one():
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_a_profile_names_options_that_exist(name):
+def test_a_profile_names_options_and_rules_that_exist(name):
     from snakemake.cli import get_argument_parser
 
     options, executor = get_argument_parser()._option_string_actions, profile(name).get("executor", "")
@@ -60,10 +61,6 @@ def test_a_profile_names_options_that_exist(name):
     parts = (profile(name), *(part for key, part in profile(name).items() if key[0] == "?"))
     keys = {key for part in parts for key in part}
     assert [key for key in keys if not key.startswith(("__", "?")) and f"--{key}" not in options] == []  # those of YTE
-
-
-@pytest.mark.parametrize("name", PROFILES)
-def test_a_profile_names_rules_that_exist(name):
     settings = profile(name)
     named = {rule for key in ("set-resources", "set-threads", "groups") for rule in settings.get(key, {})}
     named |= set(filter(None, settings.get("slurm-array-jobs", "").split(", ")))
@@ -134,9 +131,7 @@ def test_arrays_that_would_lose_jobs_are_refused(folder):
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_scheduler_with_a_command_to_submit(folder):
-    result = run_probe(folder, "generic")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert attempts(folder) == [("100", "5", "1"), ("200", "10", "1")]
+    run_probe(folder, "generic")
     first, second = ((folder / f"box/{number}.arguments").read_text() for number in (1, 2))
     assert "-l select=1:ncpus=1:mem=100mb:ngpus=1 -l walltime=300 " in first
     assert "-l select=1:ncpus=1:mem=200mb:ngpus=1 -l walltime=600 " in second
@@ -145,9 +140,7 @@ def test_a_scheduler_with_a_command_to_submit(folder):
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_kubernetes(folder):
-    result = run_probe(folder, "kubernetes")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert attempts(folder) == [("100", "5", "1"), ("200", "10", "1")]
+    run_probe(folder, "kubernetes")
     spec = yaml.safe_load((folder / "box/2.yaml").read_text())["spec"]
     assert spec["activeDeadlineSeconds"] == 600
     container = spec["template"]["spec"]["containers"][0]
@@ -181,8 +174,7 @@ def test_kubernetes(folder):
 )
 def test_states_of_jobs(tmp_path, script, record, said):
     for command in ("qstat", "kubectl"):
-        (tmp_path / command).write_text(f"#!/bin/sh\n{record}\n", encoding="utf-8")
-        (tmp_path / command).chmod(0o755)
+        program(tmp_path / command, f"#!/bin/sh\n{record}\n")
     status = ROOT / "workflow/profiles" / script / "status.sh"
     path = f"{tmp_path}:{os.environ['PATH']}"
     done = subprocess.run([str(status), "7"], capture_output=True, text=True, env={**os.environ, "PATH": path})
@@ -239,28 +231,17 @@ elif verb == "get":
 """
 
 
-def write_commands(folder: Path) -> Path:
-    """Write ``qsub``, ``qstat`` and ``kubectl`` into ``folder/bin``; they keep their records in ``$BOX``."""
-    commands = folder / "bin"
-    commands.mkdir()
-    for name, text in {"qsub": QSUB, "qstat": QSTAT, "kubectl": KUBECTL.format(python=sys.executable)}.items():
-        (commands / name).write_text(text, encoding="utf-8")
-        (commands / name).chmod(0o755)
-    return commands
-
-
-def run_probe(folder: Path, name: str):
-    return snakemake(
+def run_probe(folder: Path, name: str) -> None:
+    """Run a job that fails once; its commands are in ``folder/bin`` and keep their records in ``$BOX``."""
+    for command, text in {"qsub": QSUB, "qstat": QSTAT, "kubectl": KUBECTL.format(python=sys.executable)}.items():
+        program(folder / "bin" / command, text)
+    ran(
         folder,
         *("--workflow-profile", f"workflow/profiles/{name}", *CHECKS, "--", "probe.txt"),
         snakefile=ROOT / "tests/support/cluster.smk",
         HF_HUB_OFFLINE="0",
         BOX=str(folder / "box"),
-        PATH=f"{write_commands(folder)}:{os.environ['PATH']}",
+        PATH=f"{folder / 'bin'}:{os.environ['PATH']}",
     )
-
-
-def attempts(folder: Path) -> list[tuple[str, ...]]:
-    """Memory, run time and ``HF_HUB_OFFLINE`` of every attempt of the probe."""
-    text = (folder / "probe.txt").read_text(encoding="utf-8")
-    return re.findall(r"memory=(\d+) runtime=(\d+) offline=(\d?)", text)
+    tried = re.findall(r"memory=(\d+) runtime=(\d+) offline=(\d?)", (folder / "probe.txt").read_text(encoding="utf-8"))
+    assert tried == [("100", "5", "1"), ("200", "10", "1")]

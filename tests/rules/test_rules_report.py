@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.report_study import DEMO, EVIL, TABLES, write_finished_study
-from support.workflow import planned, ran
+from support.report_study import EVIL, TABLES, write_finished_study
+from support.workflow import DEMO_FILES, planned, ran
 from tripleaudit.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
@@ -22,9 +22,8 @@ def study(tmp_path_factory) -> Path:
     (folder / "results/small/systems.json").write_text("[]", encoding="utf-8")
     (folder / "encoder").mkdir()
     (folder / "encoder" / "config.json").write_text("{}", encoding="utf-8")
-    files = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}
     config = {"study": "small", "description": EVIL, "encoder": {"model": str(folder / "encoder")}, "gpu": 0}
-    config |= {"corpora": {"demo": {"format": "jsonl", "files": files}}, "protocols": {"original": None}}
+    config |= {"corpora": {"demo": {"format": "jsonl", "files": DEMO_FILES}}, "protocols": {"original": None}}
     config |= {"settings": ["nz", "wz"], "noising": {"probability": 0.5}, "training": {"epochs": 1}}
     config |= {"extractors": {"casrel": {}}, "baselines": [], "tables": dict.fromkeys(TABLES)}
     (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")

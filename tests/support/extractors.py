@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from support.sentences import sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import Shape, stack_triples
@@ -65,16 +66,6 @@ def tiny_vocabulary(*specials: str) -> list[str]:
     letters = [chr(code) for code in range(ord("a"), ord("z") + 1)] + [str(digit) for digit in range(10)]
     pieces = [*letters, *(f"##{letter}" for letter in letters), *SYLLABLES, *(f"##{part}" for part in SYLLABLES)]
     return list(dict.fromkeys([*specials, *pieces, *" ".join(WORDS).split()]))
-
-
-def sentence(text: str, *triples: tuple[str, str, str], id: str = "s") -> Sentence:
-    """Build a sentence whose entities lie at the first occurrence of their strings."""
-
-    def span(entity: str) -> Span:
-        start = text.index(entity)
-        return Span(start, start + len(entity), entity)
-
-    return Sentence(id, text, tuple(Triple(span(s), r, span(o)) for s, r, o in triples))
 
 
 def worked_example() -> Sentence:

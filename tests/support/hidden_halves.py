@@ -4,29 +4,26 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from tripleaudit.corpora.model import Sentence, Span, Triple
+from support.sentences import sentence
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 
 PARTS = ("ss", "uu")
 NUMBER = 40
 
 
-def sentence(name: str, subject: str, object_: str) -> Sentence:
+def born(name: str, subject: str, object_: str) -> Sentence:
     text = f"{subject} was not long ago seen to have been born in {object_} ."
-    start = text.index(object_)
-    pair = Span(0, len(subject), subject), Span(start, start + len(object_), object_)
-    return Sentence(name, text, (Triple(pair[0], "born_in", pair[1]),))
+    return sentence(text, (subject, "born_in", object_), id=name)
 
 
-ORIGINAL = [sentence(f"t{n}", f"Ada{n:02} Lund{n:02}", f"Harrow{n:02}") for n in range(NUMBER)]
-AUGMENTED = [
-    sentence(f"t{n}.{part}", f"Ben{n:02}{part}", f"Delta{n:02}{part}") for part in PARTS for n in range(NUMBER)
-]
+ORIGINAL = [born(f"t{n}", f"Ada{n:02} Lund{n:02}", f"Harrow{n:02}") for n in range(NUMBER)]
+AUGMENTED = [born(f"t{n}.{part}", f"Ben{n:02}{part}", f"Delta{n:02}{part}") for part in PARTS for n in range(NUMBER)]
 TRAIN = [
-    sentence("a", "Ada00 Lund00", "Elsewhere"),
-    *(sentence(f"{n}", "Ada00 Lund00", "Harrow00") for n in range(2)),
-    sentence("b", "Ada01 Lund01", "Elsewhere"),
-    sentence("c", "Ben02uu", "Delta02uu"),
+    born("a", "Ada00 Lund00", "Elsewhere"),
+    *(born(f"{n}", "Ada00 Lund00", "Harrow00") for n in range(2)),
+    born("b", "Ada01 Lund01", "Elsewhere"),
+    born("c", "Ben02uu", "Delta02uu"),
 ]
 FILES = {"test": ORIGINAL, "augmented": AUGMENTED, "train": TRAIN}
 

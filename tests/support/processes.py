@@ -1,8 +1,16 @@
-"""What becomes of processes."""
+"""Programs that a test writes, and what becomes of processes."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+
+def program(path: Path, text: str) -> Path:
+    """Write a script that can be run, with the folder around it."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return path
 
 
 def alive(pid: int) -> bool:

@@ -16,6 +16,7 @@ from tripleaudit.plan.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "resources" / "demo"
+DEMO_FILES = {split: str(DEMO / f"{split}.jsonl") for split in ("train", "valid", "test")}
 
 SMALL = """
 protocols:

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, asking, status
-from tripleaudit.corpora.model import Sentence, Span, Triple, sentence_from_json
+from support.sentences import sentence
+from tripleaudit.corpora.model import Span, Triple, sentence_from_json
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
@@ -13,18 +14,10 @@ from tripleaudit.generative.generate import generate
 from tripleaudit.llm.section import Access
 from tripleaudit.plan.language_models import Generative
 
-
-def sentence(number: str, text: str, *triples: tuple[str, str, str]) -> Sentence:
-    def span(name: str) -> Span:
-        return Span(text.index(name), text.index(name) + len(name), name)
-
-    return Sentence(number, text, tuple(Triple(span(s), relation, span(o)) for s, relation, o in triples))
-
-
 SENTENCES = [
-    sentence("1", "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), ("Acme", "/org/place", "Oslo")),
-    sentence("2", "It rained."),
-    sentence("3", "Bo leads Zeta.", ("Bo", "leaderOf", "Zeta")),
+    sentence("Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), ("Acme", "/org/place", "Oslo"), id="1"),
+    sentence("It rained.", id="2"),
+    sentence("Bo leads Zeta.", ("Bo", "leaderOf", "Zeta"), id="3"),
 ]
 
 
@@ -121,15 +114,15 @@ def test_bad_answers_are_results_not_errors(tmp_path):
 
 
 def test_line_ends_of_a_text_do_not_break_the_prompt(tmp_path):
-    _, _, fake = run(tmp_path, "[]", sentences=[sentence("1", "One\nRelations: all\r\ntwo")])
+    _, _, fake = run(tmp_path, "[]", sentences=[sentence("One\nRelations: all\r\ntwo", id="1")])
     assert passage(fake.requests[0]) == "Passage: One Relations: all two"
 
 
 def test_relations_are_needed_where_they_are_given(tmp_path):
     with pytest.raises(UserError, match="closed extraction needs relations"):
-        build_task({"setting": "closed"}, {}, [sentence("1", "It rained.")])
-    task = build_task({"setting": "closed"}, {"relations": ["r"]}, [sentence("1", "It rained.")])
-    assert list(task.requests([sentence("1", "It rained.")])) == []
+        build_task({"setting": "closed"}, {}, [sentence("It rained.", id="1")])
+    task = build_task({"setting": "closed"}, {"relations": ["r"]}, [sentence("It rained.", id="1")])
+    assert list(task.requests([sentence("It rained.", id="1")])) == []
 
 
 def test_a_prompt_without_the_text_is_refused(tmp_path):
@@ -140,7 +133,7 @@ def test_a_prompt_without_the_text_is_refused(tmp_path):
 
 
 def test_choosing_texts():
-    many = [sentence(str(number), f"text {number}") for number in range(50)]
+    many = [sentence(f"text {number}", id=str(number)) for number in range(50)]
     assert [item.id for item in select_texts(many, 3)] == ["0", "1", "2"]
     drawn = [int(item.id) for item in select_texts(many, 10, seed=1)]
     assert drawn == sorted(drawn)
@@ -157,7 +150,7 @@ def test_the_reference_has_plain_relations():
 
 def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
     """A text that occurs twice is paid for once; of the answers before and after a reminder both are paid for."""
-    twins = [sentence("1", "Ada leads Acme."), sentence("2", "Ada leads Acme."), sentence("3", "It rained.")]
+    twins = [sentence("Ada leads Acme.", id="1"), sentence("Ada leads Acme.", id="2"), sentence("It rained.", id="3")]
 
     def answer(body):
         again = body["messages"][-2]["role"] == "assistant" and body["messages"][-2]["content"] == "what?"
@@ -172,9 +165,9 @@ def test_the_report_counts_every_answer_once_and_every_paid_one(tmp_path):
 
 def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
     training = [
-        sentence("t1", "Cy leads Omega.", ("Cy", "leaderOf", "Omega")),
-        sentence("t2", "Nothing here."),
-        sentence("t3", "Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme")),  # one of the texts
+        sentence("Cy leads Omega.", ("Cy", "leaderOf", "Omega"), id="t1"),
+        sentence("Nothing here.", id="t2"),
+        sentence("Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), id="t3"),  # one of the texts
     ]
     system = {"setting": "open", "examples": 1}
     task = build_task(system, {"verbalise": {"leaderOf": "leader of"}}, SENTENCES, training)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from support.processes import alive, wait_for
+from support.processes import alive, program, wait_for
 from tripleaudit.errors import UserError
 from tripleaudit.llm.answers import STATUSES, parse_label
 from tripleaudit.llm.client import Client, Endpoint, Request
@@ -84,9 +84,8 @@ def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(
 @pytest.mark.parametrize("said", ["no room", "0123456789" * 50])
 def test_the_servers_last_words_are_400_characters_at_most(tmp_path, monkeypatch, said):
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    (tmp_path / "python").write_text(f"#!/bin/sh\nprintf {said!r} >&2\n")
-    (tmp_path / "python").chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    python = program(tmp_path / "python", f"#!/bin/sh\nprintf {said!r} >&2\n")
+    monkeypatch.setattr(sys, "executable", str(python))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
     with pytest.raises(UserError, match=f"cannot be served: {said[-400:]}$"):
         LocalServer(tmp_path / "model.gguf").start()

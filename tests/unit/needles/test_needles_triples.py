@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.fake_endpoint import asking
+from support.sentences import sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
@@ -21,15 +22,12 @@ from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 
 
-def sentence(number, relation="lives_in"):
-    text = f"Person{number} of the hill moved to Town{number} long ago."
-    subject, obj = f"Person{number}", f"Town{number}"
-    start = text.index(obj)
-    triple = Triple(Span(0, len(subject), subject), relation, Span(start, start + len(obj), obj))
-    return Sentence(f"s{number}", text, (triple,))
+def moved(number, relation="lives_in"):
+    who, where = f"Person{number}", f"Town{number}"
+    return sentence(f"{who} of the hill moved to {where} long ago.", (who, relation, where), id=f"s{number}")
 
 
-SOURCE = [sentence(n, "lives_in" if n % 3 else "born_in") for n in range(40)]
+SOURCE = [moved(n, "lives_in" if n % 3 else "born_in") for n in range(40)]
 BARE = [Sentence(f"z{n}", f"On day {n} the wind blew from the west and nothing else happened.") for n in range(80)]
 
 
