@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, product, zip_longest
+from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
@@ -191,7 +192,8 @@ def jobs(name: str, config: dict[str, Any]) -> Iterator[Job]:
         study = Study.of_workflow(config, [])
     except UserError as error:
         found: dict[str, str] = {}
-        for where, _, what in (line.removeprefix("- ").partition(": ") for line in str(error).splitlines()[1:]):
+        message = str(error).replace(f"{Path.cwd()}/", "")
+        for where, _, what in (line.removeprefix("- ").partition(": ") for line in message.splitlines()[1:]):
             short = textwrap.shorten(what, 150, placeholder=" …")
             found[where] = f"{found[where]} | {short}" if where in found else short
         yield "refuse", Of(study=name), found

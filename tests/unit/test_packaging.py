@@ -1,8 +1,6 @@
 """What an installation brings: environments, extras, pins and versions agree, and a missing extra is named."""
 
 import re
-import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -94,23 +92,6 @@ def test_a_command_without_its_extra_refuses_in_one_sentence(monkeypatch, refuse
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (tmp_path / "study.yaml").write_text("study: s\n")
     assert "pip install 'tripleaudit[workflow]'" in refused("run", tmp_path / "study.yaml")
-
-
-def test_a_study_that_is_empty_is_refused_with_its_name_before_snakemake_starts(refused, tmp_path):
-    """What else is no study, test_configuration shows."""
-    (tmp_path / "study.yaml").touch()
-    message = refused("run", tmp_path / "study.yaml", "-n")
-    assert message.startswith(f"error: {tmp_path / 'study.yaml'}") and "is empty" in message
-
-
-def test_the_light_commands_run_where_no_torch_can_be_imported(root):
-    demo = root / "resources" / "demo"
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['torch', 'transformers', 'snakemake']));"
-        "from tripleaudit.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
-    command = [sys.executable, "-c", code, "audit", str(demo / "train.jsonl"), str(demo / "test.jsonl")]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def test_every_step_of_the_image_finds_what_it_names():

@@ -113,13 +113,16 @@ def test_what_is_wrong_is_one_sentence(call, message):
     assert "\n" not in str(error.value)
 
 
-def test_importing_is_light_and_scoring_loads_no_torch():
+def test_importing_is_light_and_what_it_has_needs_no_torch(tmp_path):
+    path = str(written(tmp_path / "gold.jsonl", GOLD))
     code = (
         "import sys, tripleaudit as ta\n"
         "assert not [name for name in sys.modules if name.startswith('tripleaudit.')], 'imported at once'\n"
         "sys.modules.update(dict.fromkeys(['torch', 'transformers', 'datasets', 'pandas', 'snakemake']))\n"
         "sides = [[('a', 'r', 'b')], []], [[('a', 'r', 'b')], [('c', 'r', 'd')]]\n"
         "assert ta.score(*sides).f1 == 2 / 3 and '66.7' in ta.score(*sides)._repr_html_()\n"
+        "from tripleaudit.cli import main\n"
+        f"assert [main([name, {path!r}, {path!r}]) for name in ('audit', 'score')] == [0, 0]\n"
         "assert set(ta.__all__) == {'score', 'audit', 'check', 'compare'} and callable(ta.compare)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

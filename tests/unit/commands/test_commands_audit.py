@@ -30,11 +30,6 @@ def test_tables_of_webnlg_equal_the_paper_to_the_last_digit(real_data: Path, tmp
         assert {cell.difference for cell in rows} == {0.0}
 
 
-def test_audit_counts_repetitions_and_missing_entities(real_data: Path, told) -> None:
-    value = told("audit", *(real_data / "nyt" / f"{name}_triples.json" for name in ("val", "test")))
-    assert (value["triples"], value["duplicates"], value["missing_entities"]) == (8120, 496, 44)
-
-
 def test_readable_audit(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     train = [{"text": "Ann wrote Emma", "triple_list": [["Ann", "wrote", "Emma"]]}]
     test = [

@@ -110,7 +110,9 @@ def test_what_a_profile_lacks_is_one_sentence(started, monkeypatch, refused, opt
     assert said in refused("run", "demo", *options) and not started
 
 
-def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship(started, capsys, refused):
+def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_empty_one_named(started, capsys, refused):
+    open("empty.yaml", "w").close()
+    assert refused("run", "empty.yaml", "-n").startswith("error: empty.yaml: is empty")
     said = refused("run", "webnlgg")
     assert "webnlgg: no such study" in said and "did you mean 'webnlg'" in said
     assert "known are conll04" in refused("run", "nothing.yaml")

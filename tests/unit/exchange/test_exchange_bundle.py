@@ -172,13 +172,11 @@ def test_a_secret_stops_it(study, tmp_path, refused, monkeypatch):
     assert "holds the value of SOME_API_KEY" in line and "Ann wrote" not in line and not (tmp_path / "x.zip").exists()
 
 
-def test_a_bundle_and_its_study_do_not_differ(study, bundle, tmp_path, capsys):
+def test_a_bundle_and_its_study_do_not_differ(study, bundle, tmp_path, told):
     folder = tmp_path / "new" / "folder" / "unpacked"
     assert main(["bundle", str(bundle), "--out", str(folder)]) == 0
     for side in (bundle, folder):
-        capsys.readouterr()
-        assert main(["compare", str(study), str(side), "--json", *FAST]) == 0
-        pairs = json.loads(capsys.readouterr().out)["pairs"]
+        pairs = told("compare", study, side, *FAST)["pairs"]
         assert len(pairs) == 4 and all(pair["changed"] == [] and pair["relations"] for pair in pairs)
         assert {pair["all"]["f1"]["difference"] for pair in pairs} == {0}
     for path in predictions_of(folder):
@@ -194,7 +192,7 @@ def test_types_and_scores_survive(tmp_path):
     assert [s.to_json() for s in read_sentences(tmp_path / "typed.parquet")] == [s.to_json() for s in sentences]
 
 
-def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, capsys):
+def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, told):
     original = load_sentences(study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl")
     one = tmp_path / "one.zip"
     assert main(["bundle", str(study), "--out", str(one), "--only", "casrel/none/seed1"]) == 0
@@ -204,11 +202,8 @@ def test_a_study_reads_the_predictions_of_a_bundle(study, bundle, tmp_path, caps
         found = load_side(path, "predict")
         assert [(s.id, s.text, set(s.triples)) for s in found] == [(s.id, s.text, set(s.triples)) for s in original]
     gold = study / "protocols/c/original/wz/test.jsonl"
-    capsys.readouterr()
-    scores = []
-    for path in (one, unpacked, study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl"):
-        assert main(["score", str(gold), str(path), "--json", "--bootstrap", "20"]) == 0
-        scores.append(json.loads(capsys.readouterr().out))
+    own = study / "predictions/c/original-nz/casrel/none/seed1/test.jsonl"
+    scores = [told("score", gold, path, "--bootstrap", "20") for path in (one, unpacked, own)]
     assert scores[0] == scores[1] == scores[2] and scores[0]["micro"]["f1"] > 0.5
     train = study / "protocols/c/original/nz/train.jsonl"
     for path in (one, unpacked):  # as a system of a study

@@ -19,17 +19,17 @@ def studies(tmp_path_factory):
     return make_study(folder / "one", {"casrel": 0.9}, (1, 2)), make_study(folder / "two", {"prgc": 0.5}, (1, 2))
 
 
-def compared(capsys, *arguments) -> dict:
-    assert main(["compare", *map(str, arguments), "--json", *FAST]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture
+def compared(told):
+    return lambda *arguments: told("compare", *arguments, *FAST)
 
 
 def files(study, extractor, seed=1):
     return study / f"predictions/c/original-nz/{extractor}/none/seed{seed}/test.jsonl"
 
 
-def test_a_study_and_itself_do_not_differ(studies, capsys):
-    found = compared(capsys, studies[0], studies[0])
+def test_a_study_and_itself_do_not_differ(studies, compared):
+    found = compared(studies[0], studies[0])
     assert len(found["pairs"]) == 2 and not found["only_first"] and not found["runs_left_out"]
     for pair in found["pairs"]:
         assert pair["changed"] == []
@@ -38,20 +38,22 @@ def test_a_study_and_itself_do_not_differ(studies, capsys):
             assert one["p"] == one["p_holm"] == 1 and one["f1"]["difference"] == 0
 
 
-def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_these(tmp_path, capsys):
+def test_systems_that_were_queried_about_some_sentences_alone_are_compared_on_these(tmp_path, compared):
     one, two = (make_study(tmp_path / name, {"casrel": of}, asked=30) for name, of in (("one", 0.9), ("two", 0.5)))
-    found = compared(capsys, one, two)
+    found = compared(one, two)
     assert {pair["all"]["sentences"] for pair in found["pairs"]} == {30}
     assert all(pair["changed"] for pair in found["pairs"])
 
 
-def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_its_difference(tmp_path, capsys):
+def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_its_difference(
+    tmp_path, compared, capsys
+):
     one, two = (make_study(tmp_path / name, {"casrel": of}) for name, of in (("one", 0.9), ("two", 0.5)))
     keys = {"study": "one", "corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "seed": 1}
     (one / "trainings.json").write_text(
         json.dumps([{"keys": keys, "convergence": {"flat": False, "slope": 0.02, "error": 0.0}}])
     )
-    assert {tuple(pair["marks"].values()) for pair in compared(capsys, one, two)["pairs"]} == {("†", "")}
+    assert {tuple(pair["marks"].values()) for pair in compared(one, two)["pairs"]} == {("†", "")}
     for options in ([], ["--out", str(tmp_path / "page.md")]):
         assert main(["compare", str(one), str(two), *FAST, *options]) == 0
         text = (tmp_path / "page.md").read_text("utf-8") if options else capsys.readouterr().out
@@ -66,41 +68,31 @@ def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_i
     assert rows and all(row.endswith("† |") for row in rows)
 
 
-def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp_path, capsys):
-    one, two = studies
-    gold = one / "protocols/c/original/wz/test.jsonl"
-    train = one / "protocols/c/original/nz/train.jsonl"
-    by_files = compared(capsys, files(one, "casrel"), files(two, "prgc"), gold, "--train", train)["pairs"][0]
+def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp_path, compared, told):
+    systems = list(zip(studies, ("casrel", "prgc"), strict=True))
+    gold, train = (studies[0] / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl"))
+    by_files = compared(*(files(*system) for system in systems), gold, "--train", train)["pairs"][0]
     for part in ("predictions", "counts"):
-        runs = [
-            study / part / "c/original-nz" / name / "none/seed1" for study, name in ((one, "casrel"), (two, "prgc"))
-        ]
-        pairs = compared(capsys, *runs)["pairs"]
+        pairs = compared(*(study / part / "c/original-nz" / name / "none/seed1" for study, name in systems))["pairs"]
         (by_folders,) = [pair for pair in pairs if pair["keys"]["testing"] == "wz"]
         for one_way in (by_folders, by_files):  # what follows from the names, and from the number of pairs
             one_way["all"].pop("p_holm", None)
         assert {**by_folders, "keys": 0, "seeds": 0} == {**by_files, "keys": 0, "seeds": 0}
-    assert main(["score", str(gold), str(files(two, "prgc")), "--json"]) == 0
-    score = json.loads(capsys.readouterr().out)
-    assert by_files["all"]["f1"]["second"] == score["micro"]["f1"]
+    assert by_files["all"]["f1"]["second"] == told("score", gold, files(*systems[1]))["micro"]["f1"]
     # and as stored predictions, which bring their gold triples
-    stored = []
-    for study, name in ((one, "casrel"), (two, "prgc")):
-        rows = zip(load_sentences(gold), load_sentences(files(study, name)), strict=True)
-        strings = [
+    for system in systems:
+        rows = [
             {"text": g.text, "predict": [t.strings for t in p.triples], "truth": [t.strings for t in g.triples]}
-            for g, p in rows
+            for g, p in zip(load_sentences(gold), load_sentences(files(*system)), strict=True)
         ]
-        stored.append(tmp_path / f"{name}.json")
-        stored[-1].write_text(json.dumps(strings))
-    alone = compared(capsys, *stored, "--train", train)["pairs"][0]
+        (tmp_path / f"{system[1]}.json").write_text(json.dumps(rows))
+    alone = compared(tmp_path / "casrel.json", tmp_path / "prgc.json", "--train", train)["pairs"][0]
     alone["all"].pop("p_holm")
-    assert [alone[part] for part in ("all", "strata", "relations")] == [
-        by_files[part] for part in ("all", "strata", "relations")
-    ]
+    for part in ("all", "strata", "relations"):
+        assert alone[part] == by_files[part]
 
 
-def test_blocks_are_of_their_sentences_and_relations(tmp_path, capsys):
+def test_blocks_are_of_their_sentences_and_relations(tmp_path, compared):
     """Twelve sentences; the second system loses one relation and invents a triple where there is none."""
 
     def sentence(number, *triples):
@@ -112,7 +104,7 @@ def test_blocks_are_of_their_sentences_and_relations(tmp_path, capsys):
     for name, rows in (("gold", gold), ("a", gold), ("b", second)):
         save_sentences(tmp_path / f"{name}.jsonl", rows)
     paths = [tmp_path / f"{name}.jsonl" for name in ("a", "b", "gold")]
-    (pair,) = compared(capsys, *paths)["pairs"]
+    (pair,) = compared(*paths)["pairs"]
     assert pair["relations"]["r"]["f1"]["difference"] == 0 and pair["relations"]["r"]["sentences"] == 8
     assert pair["relations"]["q"]["f1"]["second"] == 0 and pair["relations"]["q"]["sentences"] == 4
     assert pair["relations"]["z"]["precision"]["second"] == 0 and list(pair["relations"])[0] == "r"
@@ -126,7 +118,7 @@ def test_blocks_are_of_their_sentences_and_relations(tmp_path, capsys):
     }
 
 
-def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies, capsys):
+def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies):
     one, two = map(str, studies)
     for pair, points, code in (
         ([one, two], "0", 3),
@@ -152,7 +144,7 @@ def test_pages_hold_what_changed_and_no_markup_of_a_model(tmp_path, capsys):
     assert json.loads((tmp_path / "page.json").read_text())["pairs"][0]["changed"][0]["gold"]
 
 
-def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, capsys):
+def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, compared, refused):
     one, two = studies
     gold, half = one / "protocols/c/original/wz/test.jsonl", tmp_path / "half.jsonl"
     save_sentences(half, load_sentences(files(one, "casrel"))[:40])
@@ -169,10 +161,9 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
         ("expected the same test set", one, other),
         ("has changed since", one, edited),
     ):
-        assert main(["compare", *map(str, arguments), *FAST]) == 1
-        assert message in capsys.readouterr().err.splitlines()[-1]
+        assert message in refused("compare", *arguments, *FAST)
     # seeds and runs that one side lacks are named
     both = make_study(tmp_path / "both", {"casrel": 0.5, "prgc": 0.5})
-    found = compared(capsys, one, both)
+    found = compared(one, both)
     assert len(found["pairs"]) == 2 and len(found["runs_left_out"]) == 2
     assert [name for name in found["only_second"] if "prgc" in name] == found["only_second"] != []

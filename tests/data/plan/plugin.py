@@ -1,0 +1,16 @@
+"""A plugin that adds one thing of each kind that a study plans."""
+
+from tripleaudit.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
+
+
+def build(splits, *, most, seed: int = 0):
+    return splits, {}
+
+
+RECALL = ProtocolSpec(name="recall", build=build, train=False)
+HARDER = ProtocolSpec(name="harder", build=build, pattern="harder-[0-9]+")
+RULE = MatchingRule(name="folded", reduce=lambda span: span.text.lower())
+TABLE = TableSpec(name="wz-alone", build=lambda inputs: None, possible=lambda study: study.settings == ["nz", "wz"])
+SMALL = ExtractorSpec(
+    name="small", model="tripleaudit.extractors.casrel:CasRel", base="casrel", presets={"quick": {"epochs": 1}}
+)
