@@ -61,7 +61,7 @@ def test_a_killed_job_frees_its_device(machine):
         with pytest.raises(Timeout):
             FileLock(folder / "gpu-0.0.lock").acquire(blocking=False)
         other.kill()
-    with devices.gpu_slot(poll=0.01) as names:
+    with devices.gpu_slot() as names:
         assert names == ["0"]
 
 

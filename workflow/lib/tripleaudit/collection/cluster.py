@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tripleaudit.errors import UserError
+from tripleaudit.machine.devices import environment
 
 STORE = 1 << 29  # bytes that blocks between two stages may take on this machine
 # CPUs that Ray sets aside for a process that keeps one busy, and for one that does not: as many workers as there are
@@ -130,18 +131,12 @@ def _reach(address: str) -> None:
         socket.create_connection((parsed.hostname, parsed.port), timeout=REACHED).close()
 
 
-@contextlib.contextmanager
-def _settings_of_ray(cluster: Cluster) -> Iterator[None]:
+def _settings_of_ray(cluster: Cluster) -> contextlib.AbstractContextManager[None]:
     """Let Ray be quiet, report nothing to anybody, and obey nobody but this process."""
     names = {name: value for name, value in QUIET.items() if name not in os.environ}
     if not cluster.address and "RAY_AUTH_TOKEN" not in os.environ:
         names |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
-    os.environ.update(names)
-    try:
-        yield
-    finally:
-        for name in names:
-            os.environ.pop(name, None)
+    return environment(names)
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import re
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -33,7 +33,7 @@ LINE_EVERY = 30.0
 
 
 @contextlib.contextmanager
-def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Iterator[list[str]]:
+def gpu_slot(wanted: str = "auto", count: int = 1) -> Iterator[list[str]]:
     """Take ``count`` GPUs that no other job of this user has, for as long as the block runs.
 
     Sets ``CUDA_VISIBLE_DEVICES`` for this process and its children, so it must be entered before anything asks CUDA for
@@ -63,11 +63,9 @@ def gpu_slot(wanted: str = "auto", count: int = 1, *, poll: float = POLL) -> Ite
             f"{count} GPUs were asked for, but only {len(known)} can be used here ({', '.join(known)}); "
             f"expected at most {len(known)}"
         )
-    with contextlib.ExitStack() as stack:
-        taken = _wait(known, count, stack, poll)
+    with _locked(known, count) as taken, _visible(taken):
         log.info("using GPU %s of %s", ", ".join(taken), ", ".join(known))
-        with _visible(taken):
-            yield taken
+        yield taken
 
 
 def choose_late() -> None:
@@ -128,8 +126,9 @@ def _named(text: str) -> list[str]:
     return names
 
 
-def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: float) -> list[str]:
-    """Lock ``count`` of the known devices; the locks are held until ``stack`` is closed."""
+@contextlib.contextmanager
+def _locked(known: Sequence[str], count: int) -> Iterator[list[str]]:
+    """Lock ``count`` of the known devices for as long as the block runs."""
     folder, wanted, silent_until = lock_folder(), share(), -math.inf
     while True:
         with contextlib.ExitStack() as locks:
@@ -139,12 +138,12 @@ def _wait(known: Sequence[str], count: int, stack: contextlib.ExitStack, poll: f
                     locks.push(parts)
                     locked.append(name)
             if len(locked) == count:  # else all are given back: keeping some could block two jobs for ever
-                stack.push(locks.pop_all())
-                return locked
+                yield locked
+                return
         if time.monotonic() >= silent_until:
             log.info("waiting for %d of %d GPUs: other jobs hold them (locks in %s)", count, len(known), folder)
             silent_until = time.monotonic() + LINE_EVERY
-        time.sleep(poll)
+        time.sleep(POLL)
 
 
 def _parts(folder: Path, name: str, count: int) -> contextlib.ExitStack | None:
@@ -183,18 +182,22 @@ def lock_folder() -> Path:
     return folder
 
 
-@contextlib.contextmanager
-def _visible(names: Sequence[str]) -> Iterator[None]:
+def _visible(names: Sequence[str]) -> contextlib.AbstractContextManager[None]:
     """Show only these devices to this process and its children until the block ends."""
     changed = {VISIBLE: ",".join(names)}
     if VISIBLE not in os.environ:
         changed["CUDA_DEVICE_ORDER"] = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")  # as nvidia-smi counts
-    before = dict(os.environ)
+    return environment(changed)
+
+
+@contextlib.contextmanager
+def environment(changed: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of this process and its children until the block ends."""
+    before = {name: os.environ[name] for name in changed if name in os.environ}
     os.environ.update(changed)
     try:
         yield
     finally:
         for name in changed:
             os.environ.pop(name, None)
-            if name in before:
-                os.environ[name] = before[name]
+        os.environ.update(before)

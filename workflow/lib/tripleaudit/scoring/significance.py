@@ -53,7 +53,7 @@ def randomisation_test(
     if freedom := freedom_of(first, second):
         own, least = _spreads(first, second, column)
         # Runs differ at least by what the sentences say about each of them.
-        of_runs = max(float(luck_of_runs(*scores, shared)), least)
+        of_runs = max(float(luck_of_runs(scores[0], scores[1], shared)), least)
         null = null * own + math.sqrt(of_runs) * random.standard_t(freedom, size=shuffles)
     return (int((np.abs(null) >= observed - 1e-12).sum()) + 1) / (shuffles + 1)
 
