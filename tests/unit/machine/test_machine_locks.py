@@ -34,13 +34,7 @@ def test_a_second_process_is_refused(tmp_path, holder):
         pytest.fail("both are in the folder")
 
 
-def test_a_killed_process_leaves_no_lock(tmp_path, holder):
-    holder.kill()
-    with folder_lock(tmp_path / "m", patience=10):
-        pass
-
-
-def test_waiting_for_one_that_ends_in_time(tmp_path, holder):
+def test_a_process_that_is_killed_in_time_leaves_no_lock(tmp_path, holder):
     def sleep(seconds, real=time.sleep):
         holder.kill()
         holder.wait()

@@ -9,11 +9,10 @@ import pytest
 import torch
 
 from support.extractors import build, toy_sentences
-from tripleaudit.cli import main
-from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.tplinker import TPLinker
 from tripleaudit.machine.memory import is_out_of_memory, out_of_memory_advice, peak_mb
+from tripleaudit.training import session
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.settings import TrainingSettings
 from tripleaudit.training.trainer import train_extractor
@@ -46,27 +45,14 @@ def test_what_to_try_follows_from_the_batch_and_the_memory(error, size, sentence
         RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
     ],
 )
-def test_a_gpu_that_another_program_fills_ends_a_training_in_one_sentence(
-    tiny_encoder, tmp_path, monkeypatch, capsys, error
-):
-    def full(*arguments, **options):
+def test_a_gpu_that_another_program_fills_is_named(monkeypatch, error):
+    def full(*_):
         raise error
 
-    save_sentences(tmp_path / "data.jsonl", toy_sentences())
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", full)
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
-    monkeypatch.setenv("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # which the command sets
-    monkeypatch.setenv("TRIPLEAUDIT_LOCKS", str(tmp_path / "locks"))
-    (tmp_path / "locks").mkdir()
-    command = ["train", "--train", tmp_path / "data.jsonl", "--valid", tmp_path / "data.jsonl", "--gpu", "1"]
-    command += ["--encoder", tiny_encoder, "--extractor", "casrel", "--out", tmp_path / "model"]
-    assert main([*map(str, command)]) == 1
-    said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert said.startswith("error: the GPU has no memory left: another program fills it")
-    assert "Traceback" not in said
-    assert not (tmp_path / "model" / "model.safetensors").exists()
+    with pytest.raises(UserError, match="the GPU has no memory left: another program fills it"):
+        session.device("1")
 
 
 def test_other_errors_pass():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.scored import tables_of
+from support.scored import tables_of, told
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.scoring.bootstrap import rate_interval
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -60,7 +60,7 @@ def test_intervals_of_rates():
     assert rate_interval(some[:5]) is None
 
 
-def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path):
+def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path, kept):
     texts = ["Ada left Delta Foods .", "Ada and U.S. Steel .", "Ada met Ben .", "It rained ."]
     gold = [Sentence(str(n), texts[n % 4]) for n in range(160)] + [Sentence("t", "Ada", (triple("Ada", "r", "b"),))]
     keys = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "wz", "noise": "none"}
@@ -78,17 +78,7 @@ def test_the_table_has_false_triples_by_kind_with_the_lookup(tmp_path):
         tables_of(tmp_path, [mine, lookup, again], [{"keys": mine.keys, "system": "mine", "kind": "command", **took}]),
     )
     assert list(load_counts(tmp_path / "0.csv").names) == list(mine.names) and mine.names[-1] is None
-    rows = {row.label: [cell.value for cell in row.cells] for row in table.rows}
-    assert rows == {"mine": [200, 100, 0, 0, 75], "Memorised triples": [100, 0, 0, 0, 25]}
-    assert len(table.rows) == len(rows)
-    cell = table.cell("mine", "No name")
-    assert (cell.cases, cell.low) == (40, 0) and 0 < cell.high < 10
-    held = "mine (Demo, not trained) says 200.0 [200.0, 200.0] false triples for 100 that hold a pair seen in training"
-    assert held in table.answer
-    assert "(looking pairs up: 100.0) and 0.0 [0.0, 8.8] for 100 without a known name" in table.answer
-    first = "Test sentences: pair seen in training 40, names that relations join 40"
-    assert any(note.startswith(first) for note in table.notes)
-    assert "Memorised triples (" not in table.answer
+    kept("tables/co-occurrence.md", told(table))
 
     def answer(*places: int) -> str:
         """Return what is said of some of the sentences alone."""

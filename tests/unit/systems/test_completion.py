@@ -7,6 +7,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint
 from support.hidden_halves import AUGMENTED, NUMBER, ORIGINAL, PARTS, TRAIN, knows, write_sets
+from support.scored import told
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import save_sentences
@@ -104,7 +105,7 @@ def probe(tmp_path):
     return query
 
 
-def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the_originals_alone(probe):
+def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the_originals_alone(probe, kept):
     with FakeEndpoint(knows(ORIGINAL)) as fake:
         found, inputs = probe(fake.url)
         assert fake.count == NUMBER * (1 + len(PARTS)) == found["completion"]["took"]["sent"]
@@ -113,40 +114,19 @@ def test_a_model_that_knows_the_benchmark_memorised_names_the_hidden_half_of_the
         assert fake.count == len(shown)  # nothing is asked again
     assert all("Harrow" not in text and "Delta" not in text and "- born in: where life began" in text for text in shown)
     assert found["completion"]["took"]["money"] > 0 and found["failed"] is None
-    table = build_table("completion", inputs)
-    (row,) = table.rows
-    values = [cell.value for cell in row.cells]
-    assert values[:5] == [NUMBER, NUMBER, 100, 0, 100] and values[5] < 0.01
-    assert row.cells[2].low > 85 and row.cells[4].low == 100  # Wilson's; every sentence has the same difference
     # of the originals the lookup completes one; of the variants, which count the originals twice, one of eighty
-    assert values[6:] == [100 / NUMBER, 100 / len(AUGMENTED)]
-    reported = build_table("completion", inputs).answer
-    assert (
-        "lm completes 100.0 %, and 0.0 % where names are replaced; a lookup of the training set completes 2.5 %"
-        in reported
-    )
-    assert "memorised or from elsewhere" in reported
+    kept("tables/completion.md", told(build_table("completion", inputs)))
 
 
-@pytest.mark.parametrize(("known", "share"), [([], 0), ([*ORIGINAL, *AUGMENTED], 100)])
-def test_a_model_that_knows_nothing_or_reads_minds_shows_no_difference(probe, known, share):
+@pytest.mark.parametrize(
+    ("known", "number", "name"),
+    [([], 99, "knows-nothing"), ([*ORIGINAL, *AUGMENTED], 99, "reads-minds"), (ORIGINAL, 5, "few")],
+)
+def test_no_difference_and_few_sentences_draw_no_conclusion(probe, kept, known, number, name):
     with FakeEndpoint(knows(known)) as fake:
-        _, inputs = probe(fake.url)
-    (row,) = build_table("completion", inputs).rows
-    assert [cell.value for cell in row.cells[2:6]] == [share, share, 0, 1]
-    assert "Nothing shows that it knows the hidden half" in build_table("completion", inputs).answer
-
-
-def test_few_sentences_draw_no_conclusion_and_the_table_says_how_many_there_were(probe):
-    with FakeEndpoint(knows(ORIGINAL)) as fake:
-        _, inputs = probe(fake.url, 5)
-        assert fake.count == 15
-    assert "The sentences are 5; a conclusion takes 30" in build_table("completion", inputs).answer
-    (row,) = (table := build_table("completion", inputs)).rows
-    assert row.cells[2].low is None
-    assert any(
-        f"0 of {NUMBER} test sentences are left out" in note and "queried about 5." in note for note in table.notes
-    )
+        _, inputs = probe(fake.url, number)
+        assert fake.count == 3 * min(number, NUMBER)
+    kept(f"tables/completion-{name}.md", told(build_table("completion", inputs)))
 
 
 def test_an_endpoint_that_fails_costs_its_row_and_is_queried_once_more(probe, tmp_path):
@@ -161,15 +141,11 @@ def test_an_endpoint_that_fails_costs_its_row_and_is_queried_once_more(probe, tm
     assert next_attempt(tmp_path / "out.json") == 1
 
 
-def test_without_variants_nothing_is_sent(probe, tmp_path):
+def test_without_variants_nothing_is_sent(probe, tmp_path, kept):
     save_sentences(tmp_path / "augmented.jsonl", [])
     found, inputs = probe("http://127.0.0.1:9/v1")
     assert found["failed"] is None and not found["completion"]["rows"]
-    table = build_table("completion", inputs)
-    assert [cell.value for cell in table.rows[0].cells] == [0, 0, *[None] * 6]
-    assert f"{NUMBER} of {NUMBER} test sentences are left out" in (notes := " ".join(table.notes))
-    assert f"{NUMBER} no variant" in notes
-    assert build_table("completion", inputs).answer == NOT_MEASURED
+    kept("tables/completion-without-variants.md", told(build_table("completion", inputs)))
 
 
 def test_names_count_as_the_whole_sentence_spells_them(probe):
