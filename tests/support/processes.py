@@ -1,8 +1,13 @@
 """Programs that a test writes, and what becomes of processes."""
 
+import multiprocessing
+import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from tripleaudit.llm.cache import Cache
 
 
 def program(path: Path, text: str) -> Path:
@@ -11,6 +16,30 @@ def program(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
     return path
+
+
+def forked(target: Callable[..., None], *arguments: tuple) -> list[int | None]:
+    """Call a function with each of the arguments in processes of their own, side by side; returns how they ended."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=target, args=given) for given in arguments]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(120)
+    return [process.exitcode for process in processes]
+
+
+def die_after(stored: int) -> None:
+    """Kill this process when so many answers are stored and the last of them is not yet in the ledger."""
+    put, left = Cache.put, [None] * stored
+
+    def last_words(*args: object) -> None:
+        put(*args)
+        left.pop()
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Cache.put = last_words
 
 
 def alive(pid: int) -> bool:

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, endpoint, requests
+from support.processes import die_after
 from tripleaudit.llm import batched
-from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 
 REPLY = Reply("fine", prompt_tokens=100, completion_tokens=10)
@@ -75,16 +75,7 @@ def job(fake, folder):
 
 
 def dying_job(fake, folder):
-    """A job that is killed when three answers of its batch are stored and the third is not yet in the ledger."""
-    stored, put = [], Cache.put
-
-    def last_words(*args):
-        put(*args)
-        stored.append(args[1])
-        if len(stored) == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    Cache.put = last_words  # in this process alone
+    die_after(3)
     job(fake, folder)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import multiprocessing
 import re
 import time
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, cut, drop, endpoint, malformed, requests, status
+from support.processes import forked
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
@@ -117,23 +117,14 @@ def test_a_server_that_dies_halfway_costs_only_what_is_missing(tmp_path):
     assert not first & second
 
 
-def ask(url: str, folder: str, count: int, start) -> None:
-    start.wait()
-    with Client(Endpoint(url, "fake", concurrency=4), folder) as client:
-        assert len(client.complete_all(requests(count))) == count
+def ask(fake, folder):
+    with Client(endpoint(fake), folder) as client:
+        assert len(client.complete_all(requests(200))) == 200
 
 
 def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
-    context = multiprocessing.get_context("fork")
     with FakeEndpoint(latency=0.005) as fake:
-        start = context.Event()
-        workers = [context.Process(target=ask, args=(fake.url, str(tmp_path), 200, start)) for _ in range(6)]
-        for worker in workers:
-            worker.start()
-        start.set()
-        for worker in workers:
-            worker.join(60)
-        assert [worker.exitcode for worker in workers] == [0] * 6
+        assert forked(ask, *[(fake, tmp_path)] * 6) == [0] * 6
         assert fake.count == 200
     assert len(list(tmp_path.glob("*/*.json"))) == 200
 

@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-import multiprocessing
-import os
 import random
 import signal
 import threading
-import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
+from support.processes import die_after, forked
 from tripleaudit.llm.capabilities import Capabilities, Problem, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request, Usage
 from tripleaudit.llm.endpoint import split_thought
@@ -234,14 +231,13 @@ def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
             client.complete_all(requests(2))
 
 
-def job(url: str, folder: str) -> None:
-    endpoint = Endpoint(url, "fake", concurrency=4, backoff=0.01, max_backoff=0.02, timeout=0.5, prices=Prices(3, 7))
-    with Client(endpoint, folder) as client:
-        client.complete_all(requests(400, max_tokens=20))
+def job(fake, folder, dies_after):
+    die_after(dies_after)
+    with Client(endpoint(fake, prices=Prices(3, 7), max_retries=20), folder) as client:
+        client.complete_all(requests(99, max_tokens=20))
 
 
-@pytest.mark.thorough
-def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
+def test_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
     """Refused, truncated and filtered answers among them; what a killed job had in flight may come twice, no more."""
     draw = random.Random(3)
     troubles = [status(429, retry_after=0), status(503), drop(), malformed()]
@@ -249,30 +245,15 @@ def test_seventeen_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path
     def faults(number, body):
         return draw.choice(troubles) if draw.random() < 0.2 else None
 
-    context = multiprocessing.get_context("fork")
-    with FakeEndpoint(of_four_kinds, faults=faults, latency=0.01) as fake:
-        kills = surplus = 0
-        while kills < 17:
-            stored = {path.stem for path in tmp_path.glob("??/*.json")}
-            before = len(fake.answered)
-            victim = context.Process(target=job, args=(fake.url, str(tmp_path)))
-            victim.start()
-            until = before + draw.randint(1, 6)
-            while len(fake.answered) < until and victim.is_alive():
-                time.sleep(0.002)
-            assert victim.is_alive(), "the job came to its end before it could be killed"
-            os.kill(victim.pid, signal.SIGKILL)
-            victim.join(10)
-            kills += 1
-            own = Endpoint(fake.url, "fake")
-            again = {Request(body["messages"], max_tokens=20).key(own) for body in fake.answered[before:]}
+    with FakeEndpoint(of_four_kinds, faults=faults) as fake:
+        for kill in range(1, 9):
+            stored, before = {path.stem for path in tmp_path.glob("??/*.json")}, len(fake.answered)
+            assert forked(job, (fake, tmp_path, kill)) == [-signal.SIGKILL]
+            again = {Request(body["messages"], max_tokens=20).key(endpoint(fake)) for body in fake.answered[before:]}
             assert not again & stored  # what is stored is never asked for
-        job(fake.url, str(tmp_path))
-        asked = Counter(body["messages"][0]["content"] for body in fake.answered)
-        surplus = asked.total() - len(asked)
-        billed = sum(map(price, fake.books))
-    assert len(asked) == 400 and len(list(tmp_path.glob("??/*.json"))) == 400
-    assert surplus <= 17 * 4
+        assert forked(job, (fake, tmp_path, 100)) == [0]
+        surplus, billed = len(fake.answered) - 99, sum(map(price, fake.books))
+    assert len(list(tmp_path.glob("??/*.json"))) == 99 and surplus <= 8 * 4
     ledger = Ledger(tmp_path / "ledger.jsonl")
     most = surplus * max(map(price, fake.books))
     assert billed - most - 1e-12 <= ledger.spent() <= billed + 1e-12
@@ -306,14 +287,13 @@ def test_a_slow_conversation_holds_up_no_other(tmp_path):
     assert list(found) == ["slow", *"abcdefghi"] and set(found.values()) == {"ok"}
 
 
-def work(url: str, folder: str, number: int) -> None:
-    with Client(Endpoint(url, "fake", concurrency=3), folder) as client:
+def work(fake, folder, number):
+    with Client(endpoint(fake, concurrency=3), folder) as client:
         asked = [Request([{"role": "user", "content": f"{number}: {i}"}]) for i in range(15)]
         assert len(client.complete_all(asked)) == 15
 
 
 def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
-    context = multiprocessing.get_context("fork")
     full = threading.Barrier(3)
 
     def answer(body):
@@ -321,17 +301,10 @@ def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
             full.wait(60)  # for three of the jobs' requests, of whichever jobs
         return "ok"
 
-    with FakeEndpoint(answer, latency=0.02) as fake:
-        with Client(endpoint(fake), tmp_path) as client:
-            client.complete_all(requests(1))  # the endpoint is known by now
-        jobs = [context.Process(target=work, args=(fake.url, str(tmp_path), number)) for number in range(3)]
-        for job in jobs:
-            job.start()
-        for job in jobs:
-            job.join(120)
-        assert [job.exitcode for job in jobs] == [0] * 3
-    assert fake.count == 46
-    assert fake.max_in_flight == 3
+    with asking(tmp_path, answer, latency=0.02, timeout=60) as (fake, client):
+        client.complete_all(requests(1))  # the endpoint is known by now
+        assert forked(work, *[(fake, tmp_path, number) for number in range(3)]) == [0] * 3
+    assert (fake.count, fake.max_in_flight) == (46, 3)
 
 
 def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
