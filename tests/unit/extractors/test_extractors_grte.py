@@ -12,7 +12,6 @@ from support.extractors import build, random_batch, toy_sentences, training_batc
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors import grte, tables
 from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
-from tripleaudit.extractors.maxima import _largest as largest
 from tripleaudit.extractors.maxima import _sparse_products as sparse_products
 
 
@@ -103,15 +102,6 @@ def test_sparse_products_equal_dense_ones(pairs):
     dz = torch.zeros(pairs, 7).double().scatter_add_(0, rows, grads)
     for fast, slow in zip(sparse_products(x, weight, rows, grads), (dz @ weight, dz.T @ x), strict=True):
         torch.testing.assert_close(fast, slow, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("length", [1, 40, 300])
-def test_maxima_have_their_positions(length):
-    z = torch.randn(length, 3, 5, generator=torch.Generator().manual_seed(0))
-    for dim, values in ((0, z), (1, z.transpose(0, 1))):
-        best, at = largest(values, dim)
-        assert torch.equal(best, values.amax(dim=dim))
-        assert torch.equal(values.gather(dim, at.long().unsqueeze(dim)).squeeze(dim), best)
 
 
 def test_initialisation_is_orthogonal(tiny_encoder):

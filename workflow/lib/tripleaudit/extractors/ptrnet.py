@@ -20,7 +20,7 @@ from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM, prepare
+from tripleaudit.extractors.recurrence import SplitLSTM, WholeLSTM
 
 PAD, NONE, FIRST_RELATION = range(3)  # classes of a step; relation r is class r + 2
 IGNORED = -100
@@ -181,8 +181,10 @@ class PtrNet(Extractor):
         lengths = mask.sum(dim=0)
         positions = torch.arange(len(first), device=first.device)[:, None].expand_as(first)
         mirrored = torch.where(mask, lengths - 1 - positions, positions)
-        pointers = self.subject_lstm, self.object_lstm
-        lstms = tuple(prepare(lstm, vectors, mask, mirrored) for lstm in pointers)
+        lstms = tuple(
+            WholeLSTM.of(lstm, mask, vectors.dtype) if on_device(vectors) else SplitLSTM.of(lstm, vectors, mirrored)
+            for lstm in (self.subject_lstm, self.object_lstm)
+        )
         return Words(mask, vectors, self.attention_keys(vectors), lstms, mirrored)
 
     def start(self, words: Words) -> State:
@@ -223,13 +225,7 @@ class PtrNet(Extractor):
     # Prediction
 
     def predict_rows(
-        self,
-        input_ids: Tensor,
-        attention_mask: Tensor,
-        content_mask: Tensor,
-        word_ids: Tensor,
-        word_first: Tensor,
-        word_last: Tensor,
+        self, input_ids: Tensor, attention_mask: Tensor, word_first: Tensor, word_last: Tensor, **_: Tensor
     ) -> tuple[Tensor, Tensor]:
         words = self.read(input_ids, attention_mask, word_first)
         state, device = self.start(words), on_device(input_ids)
@@ -322,9 +318,8 @@ def token_rows(rows: Tensor, word_first: Tensor, word_last: Tensor) -> Tensor:
     """Turn the words of rows [n, 6] into tokens."""
     sentence = rows[:, :1]
     result = rows.clone()
-    if len(rows):
-        result[:, [1, 4]] = word_first[sentence, rows[:, [1, 4]]]
-        result[:, [2, 5]] = word_last[sentence, rows[:, [2, 5]]]
+    result[:, [1, 4]] = word_first[sentence, rows[:, [1, 4]]]
+    result[:, [2, 5]] = word_last[sentence, rows[:, [2, 5]]]
     return result
 
 

@@ -16,7 +16,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
 
 TILE = 8
@@ -40,7 +39,7 @@ class SplitLSTM(NamedTuple):
 
     @classmethod
     def of(cls, lstm: nn.LSTM, vectors: Tensor, mirrored: Tensor) -> "SplitLSTM":
-        """Split a pointer LSTM; vectors [W, B, D]."""
+        """Split an LSTM over ``[words; hidden]`` or ``[words; hidden; before]``; vectors [W, B, D]."""
         width = vectors.shape[-1]
         inputs = torch.stack([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse]).mT
         bias = torch.stack([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
@@ -57,7 +56,7 @@ class SplitLSTM(NamedTuple):
         gates = self.gates + torch.matmul(hidden, self.hidden)
         if before is not None:
             gates = gates + by_direction(before, mirrored, self.before)
-        ahead, behind = two_way(gates, self.recurrent).unbind(1)
+        ahead, behind = _Recurrence.apply(gates, self.recurrent).unbind(1)
         return torch.cat([ahead, reverse(behind, mirrored)], dim=-1)
 
 
@@ -78,7 +77,7 @@ class WholeLSTM(NamedTuple):
 
     @classmethod
     def of(cls, lstm: nn.LSTM, mask: Tensor, dtype: torch.dtype) -> "WholeLSTM":
-        """Prepare a pointer LSTM in a precision; mask [W, B] of the words.
+        """Prepare the same LSTM in a precision; mask [W, B] of the words.
 
         Inputs and states are padded to whole tiles of matrix units; a unit whose weights are 0 stays 0.
         """
@@ -107,14 +106,6 @@ class WholeLSTM(NamedTuple):
             return states.unflatten(-1, (2, -1))[..., : hidden.shape[-1]].flatten(-2)
 
 
-def prepare(lstm: nn.LSTM, vectors: Tensor, mask: Tensor, mirrored: Tensor) -> SplitLSTM | WholeLSTM:
-    """Prepare a pointer LSTM for all steps, over ``[words; hidden]`` or ``[words; hidden; before]``.
-
-    ``vectors`` [W, B, D]; ``mask`` [W, B], where there is a word; ``mirrored`` as in :class:`ptrnet.Words`.
-    """
-    return WholeLSTM.of(lstm, mask, vectors.dtype) if on_device(vectors) else SplitLSTM.of(lstm, vectors, mirrored)
-
-
 def reverse(values: Tensor, mirrored: Tensor) -> Tensor:
     """Reverse [W, B, …] along the words of each sentence; padding stays where it is."""
     return values[mirrored, torch.arange(mirrored.shape[1], device=mirrored.device)]
@@ -127,21 +118,13 @@ def by_direction(values: Tensor, mirrored: Tensor, weight: Tensor) -> Tensor:
     return product.unflatten(1, values.shape[:2]).transpose(0, 1)
 
 
-def two_way(gates: Tensor, weight: Tensor) -> Tensor:
-    """Run the recurrence of LSTMs side by side, for CPUs: cheaper than PyTorch's where many calls share their inputs.
-
-    Args:
-        gates: [W, K, B, 4 D]: input part and biases of the gates (input, forget, candidate, output) of K LSTMs; the
-            caller reverses what a backward direction reads.
-        weight: [K, 4 D, D], recurrent weights.
-
-    Returns:
-        hidden states [W, K, B, D].
-    """
-    return _Recurrence.apply(gates, weight)
-
-
 class _Recurrence(torch.autograd.Function):
+    """LSTMs side by side, for CPUs: cheaper than PyTorch's where many calls share their inputs.
+
+    Takes gates [W, K, B, 4 D], the input part and biases (input, forget, candidate, output) of K LSTMs, of which the
+    caller reverses what a backward direction reads, and recurrent weights [K, 4 D, D]; gives states [W, K, B, D].
+    """
+
     @staticmethod
     def forward(ctx, gates: Tensor, weight: Tensor) -> Tensor:
         size = weight.shape[-1]
