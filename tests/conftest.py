@@ -113,6 +113,7 @@ def minilm() -> Path:
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
     """The GGUF file of SmolLM2-135M-Instruct, fetched once into ``resources/downloads``."""
+    pytest.importorskip("xllamacpp", reason="xllamacpp, of the extra `serve`, is not installed")
     return _model("smollm2", "smollm2/SmolLM2-135M-Instruct.Q4_1.gguf")
 
 

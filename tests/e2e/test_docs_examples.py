@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support.answering import answering
 from support.docs import every_block, sections
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.forks import SETTINGS, warm
+from support.serving import answering
 from support.workflow import ROOT, planned
 
 EXAMPLES = sections(ROOT / "docs" / "extending.md") | {

@@ -14,7 +14,7 @@ import pytest
 from support.extractors import save_tiny_encoder
 from support.fake_endpoint import FakeEndpoint
 from support.killing import SOURCE, STARTED, Running, locked, unlock, wheel_of
-from support.webserver import web_server
+from support.serving import web_server
 from support.workflow import planned, snakemake, write_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]

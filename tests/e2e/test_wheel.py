@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from support.forks import warm
+from support.serving import web_server
 from support.shared import shared
-from support.webserver import web_server
 from support.workflow import DEMO, ROOT, write_study
 from tripleaudit.cli import build_parser
 

@@ -6,7 +6,7 @@ import urllib.request
 import pytest
 
 from support.extractors import build, toy_sentences
-from support.webserver import web_server
+from support.serving import web_server
 from tripleaudit.collection import addresses, engine
 from tripleaudit.collection.finished import folder_of, read_state
 from tripleaudit.collection.pipeline import Models

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from support.webserver import web_server
+from support.serving import web_server
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences

@@ -20,7 +20,6 @@ def local(model: str = "smollm2") -> Endpoint:
 
 def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
     """Neither on the order nor on what the server has read before, and it is the same on one core and on two."""
-    pytest.importorskip("xllamacpp", reason="xllamacpp, of the extra `serve`, is not installed")
     texts = [f"Bo Lind leads Acme {number}. " * number for number in (1, 3, 2)]
     asked = [Request([{"role": "user", "content": f"Who leads?\n{text}"}]) for text in texts]
     values = {"text": "Bo leads Acme.", "subject": "Bo", "object": "Acme", "relations": "leads; owns"}
@@ -44,7 +43,6 @@ def test_an_answer_depends_on_its_request_alone(smollm2, tmp_path):
 
 
 def test_it_does_not_outlive_a_killed_job(smollm2):
-    pytest.importorskip("xllamacpp", reason="xllamacpp, of the extra `serve`, is not installed")
     script = (
         "import sys, time; from tripleaudit.llm.llama import LocalServer; server = LocalServer(sys.argv[1]); "
         "server.start(); print(server._process.pid, flush=True); time.sleep(600)"
@@ -71,7 +69,6 @@ def test_what_is_no_model_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_a_model_that_does_not_load_is_one_sentence_with_the_servers_last_words(smollm2, tmp_path):
-    pytest.importorskip("xllamacpp", reason="xllamacpp, of the extra `serve`, is not installed")
     path = tmp_path / "cut.gguf"
     shutil.copy(smollm2, path)
     with open(path, "r+b") as stream:

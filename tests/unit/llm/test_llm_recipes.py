@@ -57,7 +57,6 @@ def test_a_recipe_queries_as_its_service_documents(name, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_recipe_of_llama_cpp_with_its_own_server(smollm2, tmp_path):
     """Schemas are obeyed, and a prompt that is too long is one sentence."""
-    pytest.importorskip("xllamacpp", reason="xllamacpp, llama.cpp's server as a package, is not installed")
     server = LocalServer(smollm2, context=512)
     endpoint = at("llama-cpp", server.start().removesuffix("/v1"), max_tokens=48, timeout=300, context=512)
     request = load_prompt("open").request(text="Ada Moss founded Acme in Lyon.")

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from support.webserver import web_server
+from support.serving import web_server
 from tripleaudit.errors import UserError
 from tripleaudit.sources import download as downloading
 from tripleaudit.sources.fetch import fetch

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from support.answering import answering
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
+from support.serving import answering
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
