@@ -5,6 +5,7 @@ and NYT29 hold sentences with triples only; NYT24* and NYT29* add sentences that
 corpora list without any relation.
 """
 
+import bisect
 import hashlib
 import random
 from collections import Counter
@@ -76,13 +77,7 @@ def _fill(sizes: Sequence[int], parts: Mapping[str, float]) -> list[str]:
     """Give each group of sentences, one after the other, to a part, so that parts end where their share ends."""
     total, weight = sum(sizes), sum(parts.values())
     names, ends = list(parts), [round(total * share / weight) for share in accumulate(parts.values(), initial=0.0)][1:]
-    result, done, part = [], 0, 0
-    for size in sizes:
-        while part < len(names) - 1 and done >= ends[part]:
-            part += 1
-        result.append(names[part])
-        done += size
-    return result
+    return [names[bisect.bisect(ends[:-1], last - size)] for size, last in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def text_key(text: str) -> str:
@@ -107,13 +102,7 @@ def find_zero(positive: Iterable[str], raw: Iterable[S]) -> list[S]:
 
 
 def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[str, list[S]]:
-    """Shuffle with ``seed``, fill the sets from the last of ``sizes`` to the first, and restore corpus order in each.
-
-    Raises:
-        UserError: there are fewer sentences than the sets take.
-    """
-    if len(sentences) < sum(sizes.values()):
-        raise UserError(f"{len(sentences)} sentences, expected at least {sum(sizes.values())}")
+    """Shuffle with ``seed``, fill the sets from the last of ``sizes`` to the first, and restore the order in each."""
     order = list(range(len(sentences)))
     random.Random(seed).shuffle(order)
     chosen, at = {}, 0

@@ -22,11 +22,6 @@ PAUSE = 1.0  # seconds before the second attempt, doubled before each further on
 TIMEOUT = 60.0  # seconds without any data until an attempt counts as failed
 LONGEST = 60.0  # seconds that a server's ``Retry-After`` is followed
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
-_BLOCK = 1 << 20
-
-
-class _Incomplete(Exception):
-    """The connection ended before the announced length."""
 
 
 class _CheckedRedirects(urllib.request.HTTPRedirectHandler):
@@ -57,7 +52,7 @@ def download(url: str, path: Path) -> None:
             if error.code not in _AGAIN:
                 raise UserError(f"{shown(url)}: {reason}") from error
             wait = max(wait, min(float(after), LONGEST) if after.isdigit() else 0.0)
-        except (urllib.error.URLError, http.client.HTTPException, OSError, _Incomplete) as error:
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__
         if attempt == ATTEMPTS:
             raise UserError(f"{shown(url)}: not downloaded after {ATTEMPTS} attempts: {reason}")
@@ -68,14 +63,12 @@ def download(url: str, path: Path) -> None:
 def _attempt(url: str, path: Path) -> None:
     request = urllib.request.Request(url, headers={"User-Agent": f"tripleaudit/{__version__}"})
     opener = urllib.request.build_opener(_CheckedRedirects)
-    received = 0
     with opener.open(request, timeout=TIMEOUT) as answer, path.open("wb") as sink:
         announced = answer.headers.get("Content-Length")
-        while block := answer.read(_BLOCK):
-            sink.write(block)
-            received += len(block)
+        shutil.copyfileobj(answer, sink)
+    received = path.stat().st_size
     if announced is not None and received != int(announced):
-        raise _Incomplete(f"the connection ended after {received} of {announced} bytes")
+        raise OSError(f"the connection ended after {received} of {announced} bytes")
 
 
 def shown(url: str) -> str:
