@@ -48,18 +48,6 @@ def test_each_corpus_names_all_files_of_a_split():
         registry.corpus("docred").raw_files("valid")
 
 
-def test_resolve_prefers_local_copies(tmp_path):
-    file = registry.raw_file("webnlg/val_triples.json")
-    assert registry.resolve(file, None, tmp_path) == tmp_path / "webnlg" / "val_triples.json"
-    with pytest.raises(UserError, match="no such file, expected webnlg/val_triples.json below raw_root"):
-        registry.resolve(file, tmp_path, "downloads")
-    (tmp_path / "webnlg").mkdir()
-    (tmp_path / "webnlg" / "val_triples.json").write_text("[]")
-    assert registry.resolve(file, tmp_path, "downloads") == tmp_path / "webnlg" / "val_triples.json"
-    with pytest.raises(UserError, match="cannot be fetched; get it from https://"):
-        registry.resolve(registry.raw_file("nyt29/train.sent"), None, tmp_path)
-
-
 def test_unknown_names_are_one_clear_sentence():
     with pytest.raises(UserError, match="corpus 'nyt42' is not registered, expected one of webnlg"):
         registry.corpus("nyt42")

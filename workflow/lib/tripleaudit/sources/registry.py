@@ -205,24 +205,6 @@ def raw_file(name: str) -> RawFile:
     return raw_files()[name]
 
 
-def resolve(file: RawFile, raw_root: str | Path | None, downloads: str | Path) -> Path:
-    """Return where a raw file lies: below ``raw_root`` if one is given, else where a rule fetches it to.
-
-    Raises:
-        UserError: it is not below ``raw_root``, or there is none and the file cannot be fetched.
-    """
-    if raw_root is not None:
-        path = file.below(raw_root)
-        if not path.is_file():
-            raise UserError(f"{path}: no such file, expected {file.name} below raw_root {raw_root}")
-        return path
-    if file.source is None:
-        raise UserError(
-            f"{file.name} cannot be fetched; get it from {file.page} and set raw_root to the folder above it"
-        )
-    return file.below(downloads)
-
-
 @functools.cache
 def models() -> dict[str, Model]:
     """Return all registered models by name."""
