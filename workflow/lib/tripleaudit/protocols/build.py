@@ -83,10 +83,6 @@ def _paired(splits: Splits, source: str, original: list[Sentence] | None) -> Spl
     return splits
 
 
-def _unchanged(splits: Splits) -> tuple[Splits, dict[str, Any]]:
-    return splits, {}
-
-
 def _augmented(
     splits: Splits,
     *,
@@ -117,7 +113,7 @@ def _augmented(
     return augment(splits, model, nearest, **options)
 
 
-ORIGINAL = ProtocolSpec(name="original", label="Ori.", order=0, build=_unchanged)
+ORIGINAL = ProtocolSpec(name="original", label="Ori.", order=0, build=lambda splits: (splits, {}))
 AUGMENTED = ProtocolSpec(
     name="augmented",
     label="Aug.",

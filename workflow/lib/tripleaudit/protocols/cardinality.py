@@ -16,7 +16,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 from tripleaudit.sources import registry
 
-SETTINGS: Final = ("nz", "wz")
 PUBLISHED: Final = ("nyt24", "nyt29")  # with as many zero-triple sentences as the registered NYT24* and NYT29* have
 
 log = logging.getLogger(__name__)
@@ -37,13 +36,7 @@ def parse_zero_sizes(text: str) -> tuple[int, ...]:
 
 
 def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
-    """Write a prepared split in one setting: ``"nz"`` drops sentences with zero triples, ``"wz"`` keeps them.
-
-    Raises:
-        UserError: an unknown setting.
-    """
-    if setting not in SETTINGS:
-        raise UserError(f"unknown cardinality setting {setting!r}, expected one of {', '.join(SETTINGS)}")
+    """Write a prepared split in one setting: ``"nz"`` drops sentences with zero triples, ``"wz"`` keeps them."""
     given = load_sentences(sentences)
     kept = [sentence for sentence in given if sentence.triples or setting == "wz"]
     save_sentences(out, kept)

@@ -13,6 +13,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.remarks import remarks
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.protocols.leakage import Copies
+from tripleaudit.protocols.types import distinct_triples
 
 FEW: Final = 5  # examples of a relation below which nothing can be learned or measured
 SHOWN: Final = 3
@@ -127,16 +128,12 @@ def _copies(sentences: Sequence[Sentence]) -> Iterator[Finding]:
         one, other = sentences[copy.position], sentences[copy.other]
         cut = one.text if len(one.text) <= 80 else f"{one.text[:79]}…"
         examples["near" if copy.kind == "near" else "again"].append(f"{one.id} is like {other.id}: {cut}")
-        if copy.kind == "equal" and _labels(one) != _labels(other):
+        if copy.kind == "equal" and set(distinct_triples(one)) != set(distinct_triples(other)):
             examples["differing"].append(f"{one.id} and {other.id}")
     yield _found("repeated", examples["again"], "sentences are repeated (up to case and punctuation)")
     near = f"sentences share at least {copies.threshold:.0%} of their words with another one"
     yield _found("near-repeated", examples["near"], near)
     yield _found("contradictory-copies", examples["differing"], "repeated sentences have other triples than their copy")
-
-
-def _labels(sentence: Sentence) -> set[tuple[str, str, str]]:
-    return {triple.strings for triple in sentence.triples}
 
 
 def _relations(corpus: Corpus, train: Corpus | None) -> Iterator[Finding]:
@@ -155,7 +152,7 @@ def _noise(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     several, loops, both = [], [], []
     for sentence in sentences:
         relations: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for subject, relation, object_ in sorted(_labels(sentence)):
+        for subject, relation, object_ in sorted(distinct_triples(sentence)):
             relations[subject, object_].add(relation)
             if subject == object_:
                 loops.append(f"{sentence.id}: ({subject}; {relation}; {object_})")

@@ -26,6 +26,7 @@ from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError, first_line
 from tripleaudit.files import check_file, read_json
+from tripleaudit.sources.source import parse_source
 
 SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data set that was saved to a folder
 
@@ -64,16 +65,12 @@ def splits(path: str | Path) -> list[str]:
 def _load(path: str | Path, split: str | None) -> Any:
     import datasets
 
+    source = parse_source(str(path)) if str(path).startswith("hub:") else None
     try:
-        if str(path).startswith("hub:"):
-            from tripleaudit.sources.source import parse_source
-
-            source = parse_source(str(path))
+        if source:
             loaded = datasets.load_dataset(source.location, revision=source.version)
         else:
             loaded = datasets.load_from_disk(str(path))
-    except UserError:
-        raise
     except Exception as error:  # many kinds, all of them mean: this is no readable data set
         raise UserError(f"{path}: the data set cannot be read: {first_line(error)}") from error
     if isinstance(loaded, datasets.Dataset):
@@ -150,10 +147,9 @@ def documents(path: Path) -> Rows:
     import spacy
     from spacy.tokens import DocBin
 
+    check_file(path)
     try:
-        found = list(DocBin().from_disk(check_file(path)).get_docs(spacy.blank("xx").vocab))
-    except UserError:
-        raise
+        found = list(DocBin().from_disk(path).get_docs(spacy.blank("xx").vocab))
     except Exception as error:  # of zlib, msgpack or numpy; all of them mean: this is no DocBin
         raise UserError(f"{path}: not a whole DocBin of spaCy ({first_line(error)})") from error
     if not any(RELATIONS in document.user_data for document in found):

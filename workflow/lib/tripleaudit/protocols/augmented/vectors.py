@@ -9,6 +9,7 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
+from tripleaudit.protocols.augmented.masked_lm import load
 from tripleaudit.protocols.substitution import like, replaceable, same
 
 if TYPE_CHECKING:
@@ -52,17 +53,12 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "Keyed
     tokenizer does not tell them apart.
 
     Raises:
-        UserError: the folder holds no encoder, or the corpus no word.
+        UserError: as :func:`~tripleaudit.protocols.augmented.masked_lm.load`, or the corpus has no word.
     """
     import torch
     from gensim.models import KeyedVectors
-    from transformers import AutoModel, AutoTokenizer
 
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
-        model = AutoModel.from_pretrained(encoder, local_files_only=True, use_safetensors=True)
-    except (OSError, ValueError, KeyError) as error:
-        raise UserError(f"{encoder}: expected the folder of an encoder ({str(error).splitlines()[0]})") from error
+    model, tokenizer, _ = load(encoder, "an encoder")
     cased = tokenizer.tokenize("A") != tokenizer.tokenize("a")
     spelled = (word for sentence in sentences for word in sentence.text.split() if replaceable(word))
     words = list(dict.fromkeys(word if cased else word.lower() for word in spelled))
@@ -70,7 +66,7 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "Keyed
         raise UserError("word vectors: the corpus has no words to derive vectors for")
     pieces = tokenizer([" " + word for word in words], add_special_tokens=False)["input_ids"]
     with torch.inference_mode():
-        table = model.get_input_embeddings().weight
+        table = model.get_input_embeddings().weight.cpu()
         means = torch.stack([table[ids].mean(0) if ids else torch.zeros(table.shape[1]) for ids in pieces])
     vectors = KeyedVectors(vector_size=means.shape[1])
     vectors.add_vectors(words, means.float().numpy())
