@@ -85,6 +85,21 @@ class Box:
         )
         return read_json(self.report)
 
+    @property
+    def program(self) -> list[str]:
+        """The command of the program, which answers as all others do."""
+        return [sys.executable, str(self.folder / "program.py"), str(self.folder / "said.json")]
+
+    def failed(self, *query, **settings) -> str:
+        """Query in vain; returns why the row is lost, in one sentence."""
+        failed = self.query(*query, **settings)["failed"]
+        assert "\n" not in failed and load_sentences(self.out) == [] and self.scores() == []
+        return failed
+
+    def values(self, metric: str) -> dict[str, float]:
+        """Matching rule -> the score of all sentences."""
+        return {row.matching: row.value for row in self.scores() if (row.stratum, row.metric) == ("all", metric)}
+
     def scores(self) -> list:
         out = {f"out_{kind}": self.folder / f"{kind}.csv" for kind in ("scores", "counts")}
         test = self.folder / "test.jsonl"
@@ -104,12 +119,11 @@ def ways(box: Box) -> dict[str, tuple]:
     lists = box.write("lists.jsonl", "".join(json.dumps(row) + "\n" for row in reversed(rows)))
     both = [{"text": text.replace(" .", "."), "predict": said, "truth": []} for text, said in SAID.items()]
     stored = box.write("stored.json", json.dumps(both))
-    said = str(box.folder / "said.json")
     return {
         "predictions": (lists, [lists], {}),
         "predictions in another form": (stored, [stored], {}),
-        "command": ([sys.executable, str(box.folder / "program.py"), said], (), {}),
-        "python": (f"{box.folder / 'classes.py'}:Said", (), {"options": {"path": said}, "batch_size": 2}),
+        "command": (box.program, (), {}),
+        "python": (f"{box.folder / 'classes.py'}:Said", (), {"options": {"path": box.program[2]}, "batch_size": 2}),
     }
 
 
@@ -122,8 +136,7 @@ def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
         found[way] = (load_sentences(box.out), box.scores())
     first = found.pop("command")
     assert first[0][0].triples[0] == GOLD[0].triples[0]
-    values = {(row.matching, row.metric): row.value for row in first[1] if row.stratum == "all"}
-    assert values["exact-string", "precision"] == 0.5 and values["exact-span", "recall"] == 1
+    assert box.values("precision")["exact-string"] == 0.5 and box.values("recall")["exact-span"] == 1
     assert all(other == first for other in found.values())
 
 
@@ -133,16 +146,14 @@ def test_a_command_gets_the_file_of_the_training_set(box):
         "said = {row['text']: [[t[k] if k == 'relation' else t[k]['text'] for k in ('subject', 'relation', 'object')]"
         " for t in row['triples']] for row in map(json.loads, open(sys.argv[1]))}"))  # fmt: skip
     report = box.query("command", [sys.executable, str(box.folder / "program.py"), "--train", "{train}"])
-    assert (report["failed"], report["triples"]) == (None, 2)
-    assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")} == {1}
+    assert (report["failed"], report["triples"]) == (None, 2) and {*box.values("f1").values()} == {1}
 
 
 def test_what_is_named_relations_reaches_the_system(box):
     box.write("classes.py", CLASS.replace("self.said[text]", "[('Rome', name, 'Rome') for name in self.relations]"))
-    said = {"options": {"path": str(box.folder / "said.json")}, "batch_size": 2}
-    where = f"{box.folder / 'classes.py'}:Said"
-    assert box.query("python", where, **said)["triples"] == 0
-    box.query("python", where, relations=True, **said)
+    where, _, settings = ways(box)["python"]
+    assert box.query("python", where, **settings)["triples"] == 0
+    box.query("python", where, relations=True, **settings)
     assert [triple.relation for triple in load_sentences(box.out)[2].triples] == ["met", "saw"]
 
 
@@ -236,6 +247,8 @@ BAD_FILES = {
 CASES = [(way, kind, *found) for way, kinds in FAILURES.items() for kind, found in kinds.items()]
 CASES += [(way, "command", *found) for way, found in BAD.items()]
 CASES += [("no class", "python", "x = 1", "exit status 1 .*has no class 'Bad'")]
+BREAKS = f"{EXTRACT}\n  assert 'Rome' not in texts[0], 'tired'\n  return [[]]"
+CASES += [("breaks", "python", BREAKS, "AssertionError: tired.* at the sentence 'c', started .*; 2 of 3 sentences are")]
 CASES += [(way, "predictions", *found) for way, found in BAD_FILES.items()]
 
 
@@ -260,18 +273,8 @@ def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sen
             "endpoint": ("fake",),
         }[kind]  # fmt: skip
         how = {"timeout": limit, "restarts": int(way != "hangs"), "concurrency": 1, "setting": "closed", "reask": False}
-        failed = box.query(kind, *settings, job=job, **how)["failed"]
-    assert re.search(expected, failed) and "\n" not in failed, failed
-    assert load_sentences(box.out) == [] and box.scores() == []
-
-
-def test_a_class_that_breaks_loses_its_row_with_its_own_words(box):
-    check = "self.n += 1\n  assert self.n < 3, 'tired'"
-    box.write("bad.py", f"class Bad:\n n = 0\n def extract(self, texts):\n  {check}\n  return [[]]")
-    failed = box.query("python", f"{box.folder / 'bad.py'}:Bad", restarts=0)["failed"]
-    expected = "exit status 1 .*AssertionError: tired.* at the sentence 'c'; 2 of 3 sentences are answered"
-    assert re.search(expected, failed) and "\n" not in failed, failed
-    assert load_sentences(box.out) == [] and box.scores() == []
+        failed = box.failed(kind, *settings, job=job, **how)
+    assert re.search(expected, failed), failed
 
 
 @pytest.mark.parametrize(
@@ -308,20 +311,16 @@ def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=serve, daemon=True).start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-        failed = box.query("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)[
-            "failed"
-        ]
+        failed = box.failed("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)
         listener.shutdown(socket.SHUT_RDWR)
-    assert failed.startswith(f"{address} {expected}") and "\n" not in failed, failed
-    assert load_sentences(box.out) == [] and box.scores() == []
+    assert failed.startswith(f"{address} {expected}"), failed
 
 
 def test_a_program_that_crashes_once_goes_on_with_the_rest(box):
     mark = box.folder / "crashed"
     box.write("program.py", f"import os\n{PROGRAM}    sys.stdout.flush()\n    if not os.path.exists({str(mark)!r}):\n"
               f"        open({str(mark)!r}, 'w')\n        os.abort()\n")  # fmt: skip
-    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    report = box.query("command", command)
+    report = box.query("command", box.program)
     assert mark.exists() and report["failed"] is None and report["triples"] == 4
 
 
@@ -330,11 +329,7 @@ def test_a_program_may_leave_a_process_behind_that_holds_its_streams(box, monkey
     pid = box.folder / "pid"
     box.write("program.py", f"import subprocess\nopen({str(pid)!r}, 'w').write(str(subprocess.Popen(['sleep', '600'], "
               f"start_new_session=True).pid))\n{PROGRAM}")  # fmt: skip
-    asked = threading.Thread(
-        target=box.query,
-        args=("command", [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]),
-        daemon=True,
-    )
+    asked = threading.Thread(target=box.query, args=("command", box.program), daemon=True)
     try:
         asked.start()
         asked.join(60)
@@ -356,16 +351,14 @@ def test_stored_outputs_of_other_columns_are_read_by_a_study_that_names_them(box
 def test_a_map_names_the_relations_of_a_system_as_the_corpus_does(box):
     said = json.loads(json.dumps(SAID).replace('"met"', '"MET_WITH"').replace('"saw"', '"SAW"'))
     box.write("said.json", json.dumps(said))
-    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    box.query("command", command)
-    f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
+    box.query("command", box.program)
+    f1 = box.values("f1")
     assert (f1["exact-string"], f1["pairs"]) == (0, pytest.approx(2 * 2 / (2 + 4)))
     reasons = load_counts(box.folder / "counts.csv").reasons
     assert any(reason.startswith("no predicted relation occurs in the gold") for reason in reasons), reasons
-    report = box.query("command", command, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
+    report = box.query("command", box.program, relations={"MET_WITH": "met", "SAW": "saw", "IS": "is"})
     assert (report["renamed"], report["names"], report["triples"]) == (3, 3, 4)
-    f1 = {row.matching: row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "f1")}
-    assert f1["exact-string"] == pytest.approx(2 * 2 / (2 + 4))
+    assert box.values("f1")["exact-string"] == pytest.approx(2 * 2 / (2 + 4))
     assert load_counts(box.folder / "counts.csv").reasons == ()
 
 
@@ -378,30 +371,19 @@ def test_whatever_breaks_in_a_system_costs_its_row_alone(box, kind, monkeypatch)
         return {kind: replace(SYSTEM_KINDS[kind], answer=answer)}
 
     monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(ValueError("a library\n of others")))
-    assert box.query(kind, "x")["failed"] == "ValueError: a library of others"
-    assert box.scores() == []
+    assert box.failed(kind, "x") == "ValueError: a library of others"
     for error in (MemoryError(), OSError(errno.ENOSPC, "No space left on device")):  # the job's, not the system's
         monkeypatch.setattr(test_set, "SYSTEM_KINDS", broken(error))
         with pytest.raises(type(error)):
             box.query(kind, "x")
 
 
-def test_stored_outputs_may_have_more_sentences_but_not_fewer(box):
-    extra = [Sentence("z", "More ."), *GOLD]
-    save_sentences(box.folder / "more.jsonl", extra)
-    assert box.query("predictions", "", [box.folder / "more.jsonl"])["failed"] is None
-    assert {row.value for row in box.scores() if row.metric == "f1" and row.stratum == "all"} == {1}
-    save_sentences(box.folder / "fewer.jsonl", GOLD[1:])
-    failed = box.query("predictions", "", [box.folder / "fewer.jsonl"])["failed"]
-    assert failed.startswith("fewer.jsonl: has 2 of the 3 sentences of the test set; the first that is missing is 'a'")
-
-
-def test_several_stored_files_are_parts_of_one_output_and_no_seeds(box):
-    parts = {"one.jsonl": GOLD[:2], "two.jsonl": GOLD[2:], "seed2.jsonl": GOLD[1:]}
+def test_several_stored_files_are_parts_of_one_output_which_may_have_more_sentences_and_no_seeds(box):
+    parts = {"one.jsonl": GOLD[:2], "two.jsonl": [Sentence("z", "More ."), *GOLD[2:]], "seed2.jsonl": GOLD[1:]}
     for name, sentences in parts.items():
         save_sentences(box.folder / name, sentences)
     one, two, again = (box.folder / name for name in parts)
-    assert box.query("predictions", "", [one, two])["failed"] is None
+    assert box.query("predictions", "", [one, two])["failed"] is None and {*box.values("f1").values()} == {1}
     failed = box.query("predictions", "", [one, again])["failed"]
     said = r".*seed2\.jsonl: has the sentence 'b' .* of .*one\.jsonl, too; several files are parts of one output, .*"
     assert re.fullmatch(said, failed)
@@ -419,8 +401,7 @@ def test_a_service_gets_the_json_of_a_program(box, service, monkeypatch):
     with_key = {"headers": {"Authorization": "env:SERVICE_KEY"}, "concurrency": 2}
     report = box.query("address", address, relations=True, **with_key)
     assert (report["failed"], report["triples"], report["requests"]) == (None, 4, 3)
-    values = {(row.matching, row.metric): row.value for row in box.scores() if row.stratum == "all"}
-    assert values["exact-string", "precision"] == 0.5
+    assert box.values("precision")["exact-string"] == 0.5
     assert {key for _, key in kind.requests} == {"Bearer secret"}
     assert sorted(row["id"] for row, _ in kind.requests) == ["a", "b", "c"]
     assert all(row["relations"] == {"met": "", "saw": ""} for row, _ in kind.requests)
@@ -468,18 +449,13 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
         said = [[s, r.replace("lived in", "saw"), o.upper() if o == "Rome" else o] for s, r, o in SAID[text]]
         return json.dumps({"triples": [*said, ["Ada", "invented", "London"]]})
 
-    test = box.folder / "test.jsonl"
     with FakeEndpoint(answer) as fake:
-        prices = {"input": 1.0, "output": 2.0}
-        section = {"cache": str(box.folder / "cache"), "endpoints": {"fake": {"base_url": fake.url, "model": "m"}}}
-        section["endpoints"]["fake"]["prices"] = prices
-        job = {"study": "s", "section": section, "relations": {"met": "saw each other"}, "threads": 1}
-        found = {}
+        endpoint = {"base_url": fake.url, "model": "m", "prices": {"input": 1.0, "output": 2.0}}
+        section = {"cache": str(box.folder / "cache"), "endpoints": {"fake": endpoint}}
+        job, found = {"study": "s", "section": section, "relations": {"met": "saw each other"}}, {}
         for setting in ("closed", "open"):
-            given = {"endpoint": "fake", "setting": setting, "reask": True}
-            out, report = box.folder / "lm.jsonl", box.folder / "lm.json"
-            predict_system("lm", given, SystemFiles(test, test, out, report), job)
-            found[setting] = read_json(report), load_sentences(out)
+            report = box.query("endpoint", "fake", job=job, setting=setting, reask=True)
+            found[setting] = report, load_sentences(box.out)
         shown = [json.dumps(body["messages"]) for body in fake.requests]
     closed, sentences = found["closed"]
     assert closed["failed"] is None and closed["other_relations"] == 3 and closed["triples"] == 4
@@ -491,8 +467,7 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
 
 
 def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(box):
-    command = [sys.executable, str(box.folder / "program.py"), str(box.folder / "said.json")]
-    report = box.query("command", command, limit=2)
+    report = box.query("command", box.program, limit=2)
     assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
     assert (report["queried"], report["of"]) == (2, 3)
-    assert {row.value for row in box.scores() if (row.stratum, row.metric) == ("all", "recall")} == {1}
+    assert {*box.values("recall").values()} == {1}
