@@ -97,6 +97,11 @@ def test_a_table_in_blocks_is_the_whole_table(monkeypatch, device, spans, at_onc
     assert torch.equal(dense_classes(found, len(spans), LENGTH, COLUMNS), best.indices * inside[..., None])
     torch.testing.assert_close(found.scores, best.values[found.sentence, found.row, found.column, found.relation])
     assert Table(*inputs, features, torch.zeros_like(mask), upper=upper).pairs == 1  # a divisor
+    monkeypatch.setattr(tables, "MOST_CELLS", 3)
+    few = made.cells()
+    for s in range(len(spans)):
+        own = found.scores[found.sentence == s]
+        assert torch.equal(few.scores[few.sentence == s].sort().values, own.topk(min(3, len(own))).values.flip(0))
 
 
 @pytest.mark.parametrize("device", [False, True])

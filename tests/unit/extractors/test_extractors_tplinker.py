@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss, Portions, check_loss
-from support.extractors import build, toy_sentences, training_batch, worked_example
+from support.extractors import build, toy_sentences, training_batch
 from support.pairs import perfect
 from tripleaudit.extractors import tables, tplinker
 from tripleaudit.extractors.tplinker import TPLinker, decode, targets
@@ -98,23 +98,6 @@ class TestTPLinker(ExtractorContract, PlainLoss, Portions):
     @staticmethod
     def prepare(model):
         model.step = 2500
-
-
-def test_worked_example(tiny_encoder):
-    batch = training_batch(build(TPLinker, tiny_encoder), [worked_example()])
-    cells = targets(batch["triples"], 4)
-    c_head, f_head, c_tail, f_tail, entity = 0, 1, 4, 5, 8
-    listed = {
-        tuple(int(part) for part in each)
-        for each in zip(cells.row, cells.column, cells.relation, cells.classes, strict=True)
-    }
-    assert listed == {
-        (1, 2, entity, 1), (4, 4, entity, 1), (6, 8, entity, 1),
-        (1, 4, c_head, 1), (2, 4, c_tail, 1), (4, 6, f_head, 1), (4, 8, f_tail, 1),
-    }  # fmt: skip
-    reverse = targets(torch.tensor([[0, 4, 4, 0, 1, 2]]), 4)
-    assert reverse.classes.tolist() == [1, 1, 2, 2]
-    assert (reverse.row.tolist(), reverse.column.tolist()) == ([4, 1, 1, 2], [4, 2, 4, 4])
 
 
 def test_the_loss_of_padded_cells_is_that_of_an_input_padded_to_its_limit(tiny_encoder, monkeypatch):

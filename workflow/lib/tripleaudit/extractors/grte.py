@@ -67,8 +67,6 @@ class GRTE(Extractor):
         """Subject and object features [B, L, H] of the last round."""
         hidden = dropped(self.encode(input_ids, attention_mask), self.config.dropout, self.training)
         subject, object_ = self.subject(hidden), self.object(hidden)
-        if self.config.rounds < 2:
-            return subject, object_
         seen, content = attention_mask.bool(), content_mask.bool()
         memory, mask = torch.cat([hidden, hidden]), seen.repeat(2, 1)
         for _ in range(self.config.rounds - 1):

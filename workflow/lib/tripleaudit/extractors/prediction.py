@@ -64,10 +64,8 @@ def prepared(
 
     ``alignments`` are those of all texts, where they are known already; else texts that were cut are warned of.
     """
-    if on_device(model.device):
-        batches = ahead(_large(model, texts, alignments))
-    else:
-        batches = _small(model, texts, alignments, batch_size)
+    batches = _batches(model, texts, alignments, batch_size)
+    batches = ahead(batches) if on_device(model.device) else batches
     with Progress("predicting", len(texts), "sentences", log=logger) as progress:
         for batch in batches:
             yield batch
@@ -92,42 +90,34 @@ def within_memory(
         yield from within_memory(half, device, predict)
 
 
-def _small(model, texts, alignments, batch_size) -> Iterator[Prepared]:
-    """All texts sorted by their tokens; too large a batch fails at once."""
-    if alignments is None:
-        alignments = model.aligner.aligned(texts)
-        warn_of_cuts(alignments, model.aligner.limit)
-    order = sorted(texts, key=lambda text: -len(alignments[text]))
-    for at in range(0, len(order), batch_size):
-        yield _batch(model, order[at : at + batch_size], alignments)
+def _batches(model, texts, alignments, batch_size) -> Iterator[Prepared]:
+    """Texts of the most tokens first, so that too large a batch fails at once; so many of them on a CPU.
 
-
-def _large(model, texts, alignments) -> Iterator[Prepared]:
-    """Sorted by characters first, so that tokenising need not come before everything else, and then by tokens."""
-    order, known, waiting = sorted(texts, key=len, reverse=True), {}, []
+    For a GPU they are sorted by characters before, so that tokenising need not come before everything else.
+    """
+    device, order, at_once = on_device(model.device), texts, max(1, len(texts))
+    if device:
+        order, at_once = sorted(texts, key=len, reverse=True), ALIGN_AT_ONCE
     room = cells_at_once(model.device) // (NUMBERS_PER_TOKEN * model.hidden_size)
     most = max(1, min(TOKENS_AT_ONCE, room))  # tokens of a batch, from the device's memory
-    for at in range(0, len(order), ALIGN_AT_ONCE):
-        fresh = order[at : at + ALIGN_AT_ONCE]
+    known, waiting = {}, []
+    for at in range(0, len(order), at_once):
+        fresh = order[at : at + at_once]
         known.update(model.aligner.aligned(fresh) if alignments is None else {text: alignments[text] for text in fresh})
         waiting = sorted([*waiting, *fresh], key=lambda text: -len(known[text]))
-        last = at + ALIGN_AT_ONCE >= len(order)
+        last = at + at_once >= len(order)
         while waiting:
-            size = max(1, most // max(1, len(known[waiting[0]])))
+            size = max(1, most // max(1, len(known[waiting[0]]))) if device else batch_size
             if len(waiting) < size and not last:
                 break
             chunk, waiting = waiting[:size], waiting[size:]
-            yield _batch(model, chunk, known, pinned=model.device.type == "cuda")
+            own = [known[text] for text in chunk]
+            tensors = pad_batch(own, model.aligner.pad_id, words=model.words)
+            if model.device.type == "cuda":
+                tensors = {name: value.pin_memory() for name, value in tensors.items()}
+            yield Prepared(chunk, own, tensors)
     if alignments is None:
         warn_of_cuts(known, model.aligner.limit)
-
-
-def _batch(model: "Extractor", texts: Sequence[str], known: Mapping[str, Alignment], pinned: bool = False) -> Prepared:
-    alignments = [known[text] for text in texts]
-    tensors = pad_batch(alignments, model.aligner.pad_id, words=model.words)
-    if pinned:
-        tensors = {name: value.pin_memory() for name, value in tensors.items()}
-    return Prepared(texts, alignments, tensors)
 
 
 def warn_of_cuts(alignments: Mapping[str, Alignment], limit: int) -> None:

@@ -301,7 +301,8 @@ def _in_block(cells: Tensor, block: Block) -> Tensor:
 def _block_cells(table: Table) -> Cells:
     left, right = table.left, table.right
     weight, bias = table.weight.to(left.dtype), table.bias.to(left.dtype)
-    found: dict[int, list[Cells]] = {}
+    none = torch.zeros(0, dtype=torch.long, device=left.device)
+    found = [Cells(*[none] * 5, torch.zeros(0, device=left.device))]
     screen = Screen(weight, bias) if table.rectified and not table.upper and available() else None
     for block in table.walk:
         s = block.sentence
@@ -318,10 +319,8 @@ def _block_cells(table: Table) -> Cells:
             relation, pair = torch.nonzero(z[1:].amax(dim=0) > z[0], as_tuple=True)
             scores, class_ = z[:, relation, pair].softmax(dim=0).max(dim=0)
             part = Cells(torch.full_like(pair, s), row[pair], column[pair], relation + chunk.start, class_, scores)
-            found.setdefault(s, []).append(most_certain(part))
-    none = torch.zeros(0, dtype=torch.long, device=left.device)
-    parts = [most_certain(join_cells(each)) for each in found.values()]
-    return join_cells(parts) if parts else Cells(*[none] * 5, torch.zeros(0, device=left.device))
+            found.append(most_certain(part))
+    return most_certain(join_cells(found))
 
 
 # On a GPU, the whole batch
