@@ -3,13 +3,13 @@
 A sentence is ``(tokens, links)``; a link is ``(subject, relation, object)`` with spans of tokens, ends exclusive.
 """
 
-import csv
-import io
 import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from support import reading
 
 Span = tuple[int, int]
 Row = tuple[list[str], list[tuple[Span, str, Span]]]
@@ -61,13 +61,9 @@ def _spans(row: Row) -> list[Span]:
     return sorted({span for subject, _, object_ in row[1] for span in (subject, object_)})
 
 
-def _lines(values: Sequence[Any]) -> str:
-    return "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-
-
 def line_each(form: Callable[[int, Row], Any]) -> Callable[[Sequence[Row]], str]:
     """A form with one line of JSON a sentence."""
-    return lambda rows: _lines([form(number, row) for number, row in enumerate(rows)])
+    return lambda rows: reading.lines(*[form(number, row) for number, row in enumerate(rows)])
 
 
 def item_each(form: Callable[[int, Row], Any]) -> Callable[[Sequence[Row]], str]:
@@ -79,15 +75,12 @@ def plain(rows: Sequence[Row], names: Sequence[str] | None = ("subject", "relati
     def triples(row: Row) -> list[Any]:
         return [dict(zip(names, triple, strict=True)) if names else triple for triple in strings(row)]
 
-    return _lines([{"text": text_of(row), "triples": triples(row)} for row in rows])
+    return reading.lines(*[{"text": text_of(row), "triples": triples(row)} for row in rows])
 
 
 def table(rows: Sequence[Row], delimiter: str = ",") -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["text", "subject", "relation", "object"])
-    writer.writerows([text_of(row), *triple] for row in rows for triple in strings(row) or [("", "", "")])
-    return stream.getvalue()
+    found = [[text_of(row), *triple] for row in rows for triple in strings(row) or [("", "", "")]]
+    return reading.table(["text", "subject", "relation", "object"], *found, delimiter=delimiter)
 
 
 @item_each
@@ -134,7 +127,7 @@ def dygie(rows: Sequence[Row]) -> str:
             )
             before += len(row[0])
         documents.append(value)
-    return _lines(documents)
+    return reading.lines(*documents)
 
 
 @line_each
@@ -202,7 +195,7 @@ def opennre(rows: Sequence[Row]) -> str:
     for row in rows:
         for s, r, o in strings(row) or [(row[0][0], "NA", row[0][2])]:
             found.append({"text": text_of(row), "relation": r, "h": {"name": s}, "t": {"name": o}})
-    return _lines(found)
+    return reading.lines(*found)
 
 
 def brat(path: Path, rows: Sequence[Row]) -> None:
