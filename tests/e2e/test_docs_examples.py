@@ -211,15 +211,11 @@ def stands_in(shown, printed):
 CELLS = """
 import ast, contextlib, io, json, sys
 
+sys.displayhook = lambda value: value is None or print(value)
 names, printed = {}, []
 for text in json.load(sys.stdin):
-    *body, last = ast.parse(text).body
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(compile(ast.Module(body, []), "cell", "exec"), names)
-        if isinstance(last, ast.Expr) and (value := eval(ast.unparse(last), names)) is not None:
-            print(value)
-        elif not isinstance(last, ast.Expr):
-            exec(ast.unparse(last), names)
+        exec(compile(ast.Interactive(ast.parse(text).body), "cell", "single"), names)
     printed.append(out.getvalue())
 print(json.dumps(printed))
 """

@@ -3,8 +3,6 @@
 import pytest
 
 from support.workflow import ROOT, planned
-from tripleaudit.descriptors import TABLES
-from tripleaudit.extractors import catalogue
 from tripleaudit.plan.study import Study
 from tripleaudit.yaml_files import read_yaml
 
@@ -36,21 +34,6 @@ def test_the_plan_of_a_study_has_one_job_for_each_training_and_table(path, tmp_p
     if study.extractors and study.corpora:
         assert counts["prepare_corpus"] == 3 * len(study.corpora)
         assert counts["audit"] == len(study.corpora) * len(study.protocols)
-
-
-def test_the_papers_study_is_the_whole_product():
-    """Every corpus, protocol, extractor, noise and cardinality setting, once."""
-    study = Study.read(ROOT / "config" / "papers.yaml")
-    corpora, noises, seeds = ["webnlg", "nyt24", "nyt24star", "nyt29star"], 2, 1
-    extractors = [spec.name for spec in catalogue.EXTRACTORS]  # those of the papers
-    assert (study.corpora, sorted(study.extractors), study.settings) == (corpora, sorted(extractors), ["nz", "wz"])
-    trained = len(["original", "rearranged", "sift-1", "sift-2", "sift-3"]) + len(["original, with zero-triple"])
-    assert len(study.runs) == len(set(study.runs)) == len(corpora) * trained * len(extractors) * noises * seeds == 432
-    assert len(study.classifier_runs) == len(corpora) * len(["binary", "mcml"]) * seeds == 8
-    assert len(study.two_step_runs) == len(corpora) * len(extractors) * noises * seeds * len(["binary", "mcml"]) == 144
-    needed = ("audits", "scores", "runs", "classifiers", "completion")
-    made = {name for name, table in TABLES.items() if table.needs in needed}
-    assert set(study.tables) == made - {"unseen-relations", "completion"}  # no paper has them
 
 
 def test_every_study_has_a_name_of_its_own():

@@ -143,8 +143,3 @@ def session_members(session: int) -> list[int]:
 def unlock(folder: Path) -> None:
     """Do what ``snakemake --unlock`` does, without its seconds."""
     shutil.rmtree(folder / ".snakemake" / "locks", ignore_errors=True)
-
-
-def locked(folder: Path) -> bool:
-    """Whether a run that died left its locks behind."""
-    return any((folder / ".snakemake" / "locks").glob("*.lock"))
