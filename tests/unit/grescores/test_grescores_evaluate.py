@@ -2,6 +2,7 @@
 
 import json
 import logging
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from tripleaudit.grescores.system_scores import write_dataset_scores
 from tripleaudit.grescores.systems import System
 from tripleaudit.llm.section import Access
 from tripleaudit.plan.study import Study
-from tripleaudit.scoring.scores import read_scores, sidecar_of
+from tripleaudit.scoring.scores import sidecar_of
 
 A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]
 PLAIN = Settings(resamples=0)
@@ -141,10 +142,10 @@ def write_texts(name, *rows):
 
 
 def scored(plan, dataset, place):
-    """Score the systems of a data set, whose files lie where ``place`` says; return all rows and all records."""
+    """Score the systems of a data set, whose files lie where ``place`` says; returns the name of the rows, and them."""
     text, files = plan.spec(dataset)
     write_dataset_scores(json.loads(text), [place(file) for file in files], Access({}, "s"), "scores.csv")
-    return read_scores("scores.csv"), json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
+    return f"grescores/{dataset}.csv", Path("scores.csv").read_text(encoding="utf-8")
 
 
 REFUSED = """
@@ -173,24 +174,19 @@ def test_problems_of_a_section_are_found_before_anything_runs(given, changes, pr
     assert [line[: len(problem)] for line in problems(given({**SECTION, **changes}))] == [problem]
 
 
-def test_a_data_set_is_scored_into_tidy_rows(given):
+def test_a_data_set_is_scored_into_tidy_rows(given, kept):
     write_json("gold.json", {"x": [A, B], "y": [C]})
     write_json("gold-gs.json", {"x": {"1": "N/A"}})
     write_json("o.json", {"x": [A], "y": []})
     write_json("o-fs.json", {"x": {"score": 1.0, "results": [True]}, "y": {"score": 0, "results": []}})
     write_json("judged.json", {"x": {"1": "N/A"}})
     write_texts("m.jsonl", ("x",))
-    found, records = scored(Study(given()).grescores, "cdr", lambda file: "judged.json" if "/judged/" in file else file)
-    rows = {(row.key("protocol"), row.key("extractor"), row.metric): row.value for row in found}
-    assert rows["gre-document-gold", "groundtruth", "f1"] == 1
-    assert rows["gre-document-open", "openchat", "fs"] == 1
-    assert rows["gre-document-open", "openchat", "recall"] == pytest.approx(1 / 3)
-    assert rows["gre-document-semi-open", "mine", "coverage"] == 0
-    assert ("gre-document-semi-open", "mine", "fs") not in rows
+    kept(*scored(Study(given()).grescores, "cdr", lambda file: "judged.json" if "/judged/" in file else file))
+    records = json.loads(sidecar_of("scores.csv").read_text(encoding="utf-8"))["records"]
     assert [record["triples"] for record in records] == [3, 1, 0]
 
 
-def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(given):
+def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(given, kept):
     born, lived = ["a", "/p/birthPlace", "b"], ["a", "/p/placeLived", "b"]
     write_texts("texts.jsonl", ("x", born))
     write_texts("reference.jsonl", ("x", ["a", "born in", "b"]))
@@ -202,13 +198,10 @@ def test_trained_extractors_are_cut_to_the_texts_and_verbalised_as_the_gold(give
         name = "none.json" if "/judged/" in file else file.rpartition("/")[2]
         return "p.jsonl" if name == "test.jsonl" else name
 
-    rows, _ = scored(Study(given()).grescores, "own", place)
-    scores = {row.metric: row for row in rows if row.key("extractor") == "casrel"}
-    assert (scores["recall"].value, scores["precision"].value, scores["ntri"].value) == (1, 0.5, 2)
-    assert scores["recall"].keys == ("s", "own", "gre-sentence-trained", "nz", "", "casrel", "none", "1")
+    kept(*scored(Study(given()).grescores, "own", place))
 
 
-def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given):
+def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given, kept):
     systems = {"all": {"predictions": "m.jsonl"}, "some": {"command": "python -", "limit": 1}}
     systems["broken"] = {"command": "python -"}
     own = {"mine": {"level": "sentence", "corpus": "c", "extractors_judged": True}}
@@ -229,9 +222,4 @@ def test_systems_that_the_study_queries_are_rows_of_their_own_texts(given):
         name = "judged" if "/judged/" in file else file.rsplit("/", 2)[-2]
         return f"{name.replace('nz', 'test')}.json{'l' * (name != 'judged')}"
 
-    rows, _ = scored(plan, "mine", place)
-    found = {(row.key("extractor"), row.metric): row.value for row in rows}
-    assert {row.key("protocol") for row in rows} == {"gre-sentence-gold", "gre-sentence-system"}
-    assert (found["all", "precision"], found["all", "recall"], found["all", "texts"]) == (0.5, 0.5, 2)
-    assert (found["some", "recall"], found["some", "texts"]) == (1, 1)
-    assert found["broken", "texts"] == 0 and ("broken", "f1") not in found
+    kept(*scored(plan, "mine", place))
