@@ -103,67 +103,52 @@ def tiny_model(folder: Path) -> Path:
 MODEL: list[Path] = []  # where the model lies, once it is made
 
 
+FAULTS: dict[str, Callable[[bytes], bytes | None]] = {  # of a file of a model, by its content
+    "gone": lambda content: None,
+    "empty": lambda content: b"",
+    "noise": lambda content: random.Random(3).randbytes(2000),
+    "cut off": lambda content: content[: len(content) // 2],
+}
+
+
+def _of_config(**values: Any) -> tuple[str, Callable[[bytes], bytes]]:
+    return "config.json", lambda content: json.dumps({**json.loads(content), **values}).encode()
+
+
 def _models() -> Iterator[Case]:
     def damaged(change: Callable[[Path], Any]) -> Callable[[], Any]:
-        def make() -> None:
-            shutil.copytree(MODEL[0], "m")
-            change(Path("m"))
-            text(TEXT)("good.jsonl")
+        return lambda: (shutil.copytree(MODEL[0], "m"), change(Path("m")), text(TEXT)("good.jsonl"))
 
-        return make
+    def edited(name: str, change: Callable[[bytes], bytes | None]) -> Callable[[], Any]:
+        def edit(folder: Path) -> None:
+            content = change((folder / name).read_bytes())
+            (folder / name).unlink() if content is None else (folder / name).write_bytes(content)
 
-    def edited(**values: Any) -> Callable[[Path], Any]:
-        def change(folder: Path) -> None:
-            config = json.loads((folder / "config.json").read_text())
-            (folder / "config.json").write_text(json.dumps({**config, **values}))
+        return damaged(edit)
 
-        return change
-
-    def written(name: str, content: bytes) -> Callable[[Path], Any]:
-        return lambda folder: (folder / name).write_bytes(content)
-
-    def cut(name: str, share: float) -> Callable[[Path], Any]:
-        def change(folder: Path) -> None:
-            content = (folder / name).read_bytes()
-            (folder / name).write_bytes(content[: int(len(content) * share)])
-
-        return change
-
-    def gone(*names: str) -> Callable[[Path], Any]:
-        return lambda folder: [(folder / name).unlink() for name in names] and None
-
-    weights = "model.safetensors"
-    changes: dict[str, Callable[[Path], Any]] = {
-        "no config": gone("config.json"),
-        "no weights": gone(weights),
-        "no tokenizer": gone("tokenizer.json", "tokenizer_config.json"),
-        "nothing there": lambda folder: shutil.rmtree(folder),
-        "a file": lambda folder: shutil.rmtree(folder) or folder.write_text("x"),
-        "config is noise": written("config.json", bytes(range(256))),
-        "config is UTF-16": written("config.json", '{"a": 1}'.encode("utf-16")),
-        "config is a list": written("config.json", b"[1]"),
-        "config is empty": written("config.json", b""),
-        "config is cut off": cut("config.json", 0.5),
-        "config is deep": written("config.json", b"[" * 100_000),
-        "weights are empty": written(weights, b""),
-        "weights are noise": written(weights, random.Random(3).randbytes(2000)),
-        "weights are cut off": cut(weights, 0.5),
-        "weights have no end of their head": cut(weights, 0.0005),
-        "weights are a pickle": written(weights, b"\x80\x04\x95cos\nsystem\n."),
-        "tokenizer is noise": written("tokenizer.json", bytes(range(256))),
-        "tokenizer is an object": written("tokenizer.json", b"{}"),
-        "tokenizer is cut off": cut("tokenizer.json", 0.5),
-        "one relation more": edited(relations=["a", "b", "c", "d", "e", "f", "g"]),
-        "no relations": edited(relations=[]),
-        "relations are a number": edited(relations=3),
-        "relations twice": edited(relations=["a", "a"]),
-        "another extractor": edited(model_type="tripleaudit-prgc"),
+    config, weights, words = names = ("config.json", "model.safetensors", "tokenizer.json")
+    changes = {
+        **{f"{name} is {said}": (name, change) for name in names for said, change in FAULTS.items()},
+        "config is UTF-16": (config, lambda content: content.decode().encode("utf-16")),
+        "config is a list": (config, lambda content: b"[1]"),
+        "config is deep": (config, lambda content: b"[" * 100_000),
+        "weights have no end of their head": (weights, lambda content: content[: len(content) // 2000]),
+        "weights are a pickle": (weights, lambda content: b"\x80\x04\x95cos\nsystem\n."),
+        "tokenizer is an object": (words, lambda content: b"{}"),
+        "one relation more": _of_config(relations=["a", "b", "c", "d", "e", "f", "g"]),
+        "no relations": _of_config(relations=[]),
+        "relations are a number": _of_config(relations=3),
+        "relations twice": _of_config(relations=["a", "a"]),
+        "another extractor": _of_config(model_type="tripleaudit-prgc"),
     }
-    for name, change in changes.items():
-        yield Case(f"extract: {name}", ["extract", "m", "tim cook leads apple", "--gpu", "0"], damaged(change))
-    as_it_is = damaged(lambda folder: None)
+    extract = ["extract", "m", "tim cook leads apple", "--gpu", "0"]
+    for name, (file, change) in changes.items():
+        yield Case(f"extract: {name}", extract, edited(file, change))
+    yield Case("extract: nothing there", extract, damaged(shutil.rmtree))
+    yield Case("extract: a file", extract, damaged(lambda folder: (shutil.rmtree(folder), folder.write_text("x"))))
+    predict = ["predict", "--model", "m", "--data", "good.jsonl", "--out", "good.jsonl"]
     for name, argv, expect in (
-        ("as it is", ["extract", "m", "tim cook leads apple", "--gpu", "0"], "read"),
+        ("as it is", extract, "read"),
         ("no input", ["extract", "m", "--input", "gone.jsonl"], "refused"),
         ("a gate that is gone", ["extract", "m", "x", "--gate", "gone"], "refused"),
         ("a module that is gone", ["extract", "m", "x", "--module", "gone.py:X"], "refused"),
@@ -171,7 +156,6 @@ def _models() -> Iterator[Case]:
         ("a surrogate", ["extract", "m", "a \udcff b", "--gpu", "0"], "either"),
         ("an empty text", ["extract", "m", "", "--gpu", "0"], "either"),
         ("a long text", ["extract", "m", "apple " * 5000, "--gpu", "0"], "either"),
-        ("predict: over its source", ["predict", "--model", "m", "--data", "good.jsonl", "--out", "good.jsonl"],
-         "refused"),
-    ):  # fmt: skip
-        yield Case(f"extract: {name}", argv, as_it_is, expect)
+        ("predict: over its source", predict, "refused"),
+    ):
+        yield Case(f"extract: {name}", argv, damaged(lambda folder: None), expect)

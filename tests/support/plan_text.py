@@ -199,7 +199,7 @@ def jobs(name: str, config: dict[str, Any]) -> Iterator[Job]:
         yield "refuse", Of(study=name), found
         return
     for rule, of, facts in (job for part in PARTS for job in part(study)):
-        if facts := {key: fact for key, fact in facts.items() if fact}:
+        if facts := {key: fact for key, fact in facts.items() if fact and fact != "{}"}:
             yield rule, Of({"study": name} | of), facts
 
 
