@@ -1,5 +1,6 @@
 """Fixtures shared by all tests: the project's root, real data where it is at hand, and small encoders."""
 
+import difflib
 import fcntl
 import json
 import logging
@@ -82,8 +83,10 @@ def kept():
         if os.environ.get("TRIPLEAUDIT_KEEP"):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        expected = path.read_text(encoding="utf-8").splitlines()
-        assert text.splitlines() == expected, f"not what {path.relative_to(ROOT)} keeps; see the fixture `kept`"
+        before, after = (each.splitlines() for each in (path.read_text(encoding="utf-8"), text))
+        if changed := list(difflib.unified_diff(before, after, "kept", "found", lineterm="", n=8)):
+            how = "if that is intended, TRIPLEAUDIT_KEEP=1 pytest … writes it anew"
+            pytest.fail("\n".join([f"not what {path.relative_to(ROOT)} keeps; {how}", *changed[:300]]), pytrace=False)
 
     return compare
 

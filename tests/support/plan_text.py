@@ -13,6 +13,7 @@ from itertools import groupby, product, zip_longest
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.commands.validate import summary
 from tripleaudit.errors import UserError
 from tripleaudit.plan import needs, variables
 from tripleaudit.plan.study import Study
@@ -170,10 +171,10 @@ def of_report(study: Study) -> Iterator[Job]:
     yield "facts of trainings", Of(), {**asked(report, "trainings doubles earlier"), **stored}
     shown = without(report.inputs(), ("tables", "plots"))
     yield "report", Of(), {**shown, **asked(report, "sentence_files")}
-    sets = {**asked(study, "seeds settings trainsets"), **asked(study.data, "built to_train_on")}
-    yield "study", Of(), {**sets, "tables": list(report.tables()), "notes": list(study.data.notes())}
+    sets = {**asked(study, "trainsets"), **asked(study.data, "built to_train_on")}
     named = {place: name for name, place in variables.variables(study)}
-    yield "before it runs", Of(), {"extras": needs.extras(study), "variables": named}
+    said = " / ".join([*summary(study)][1:])
+    yield "study", Of(), {**sets, "extras": needs.extras(study), "variables": named, "summary": said}
 
 
 def without(values: Mapping[str, Any], others: Container[str]) -> dict[str, Any]:
@@ -236,7 +237,7 @@ def said(fact: Any, of: Of) -> str:
     if isinstance(fact, str) and fact.startswith("{"):
         fact = json.loads(fact)
     if isinstance(fact, dict):
-        text = ", ".join(sorted(f"{key}: {as_json(value)}" for key, value in fact.items()))
+        text = ", ".join(f"{key}: {as_json(value)}" for key, value in fact.items())
         return generalised(text, {key: of[key] for key in IN_TEXTS if key in of})
     if not isinstance(fact, list | tuple):
         return generalised(str(fact), of)
@@ -249,7 +250,7 @@ def said(fact: Any, of: Of) -> str:
 
 
 def as_json(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(value, ensure_ascii=False)
     return re.sub(r'"([0-9a-f]{8})[0-9a-f]{56}"', r'"\1…"', text)  # of prompts
 
 

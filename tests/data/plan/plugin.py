@@ -1,6 +1,11 @@
 """A plugin that adds one thing of each kind that a study plans."""
 
 from tripleaudit.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
+from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
+
+
+class Small:
+    settings = CasRelSettings
 
 
 def build(splits, *, most, seed: int = 0):
@@ -11,6 +16,4 @@ RECALL = ProtocolSpec(name="recall", build=build, train=False)
 HARDER = ProtocolSpec(name="harder", build=build, pattern="harder-[0-9]+")
 RULE = MatchingRule(name="folded", reduce=lambda span: span.text.lower())
 TABLE = TableSpec(name="wz-alone", build=lambda inputs: None, possible=lambda study: study.settings == ["nz", "wz"])
-SMALL = ExtractorSpec(
-    name="small", model="tripleaudit.extractors.casrel:CasRel", base="casrel", presets={"quick": {"epochs": 1}}
-)
+SMALL = ExtractorSpec(name="small", model=f"{__file__}:Small", base="casrel", presets={"quick": {"epochs": 1}})

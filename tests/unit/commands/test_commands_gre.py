@@ -51,18 +51,6 @@ def test_each_score_is_there_if_its_input_is(score):
     assert found["record"]["scored_texts"]["ts"] == 1  # "Nothing." has no word that the topic model knows
 
 
-def test_official_mode_and_stored_similarities(score, refused, files, tmp_path):
-    stored = {"Ann met Bo in Lyon.": {str(A): [0.96, 0.2]}}
-    (tmp_path / "cs.json").write_text(json.dumps(stored), encoding="utf-8")
-    more = ["--mode", "official", "--similarities", str(tmp_path / "cs.json")]
-    found = score(["triples", "reference"], *more)
-    assert (found["cs"], found["ntok"]) == (0.5, 3.5 / 2)
-    assert found["record"]["matching"]["phi"] == 0.95
-    known = ["--triples", files["triples"], "--reference", files["reference"]]
-    said = refused("gre-score", *known, *more, "--phi", "0")  # and not the usual one in its place
-    assert "phi is 0.0, expected a cosine above 0" in said
-
-
 def test_embedder_gives_uniqueness_and_completeness(score, refused, files, tiny_encoder, tmp_path):
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
@@ -98,6 +86,7 @@ def test_an_endpoint_judges_what_is_not_stored(score, tmp_path):
     ("more", "message"),
     [
         (["--similarities", "reference", "--phi", "-0.5"], "phi is -0.5, expected a cosine above 0"),
+        (["--similarities", "reference", "--phi", "0"], "phi is 0.0, expected"),  # and not the usual one in its place
         (["--embedder", "missing"], "missing: no sentence encoder here"),
         (["--lda", "missing"], "missing: no topic model here"),
         (["--similarities", "missing"], "missing: no such file"),
@@ -127,12 +116,6 @@ def test_a_judge_that_is_queried_again_is_compared_with_itself(score, tmp_path):
         found = score(["triples"], *more, "--samples", "2", "--temperature", "1")
     assert (found["fs"], found["fs:sample2"], found["kappa:sample2"]) == (1, 0.5, 0)
     assert set(found["record"]["judge"]) == {"fs", "gs", "fs:sample2"}
-
-
-def test_readable_output_names_texts(capsys, files):
-    assert main(["gre-score", "--triples", files["triples"]]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split()[:2] == ["ntri", "1.0000"] and lines[0].endswith("2 texts")
 
 
 @pytest.mark.parametrize(

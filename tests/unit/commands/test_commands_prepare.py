@@ -26,15 +26,6 @@ def call(*args):
     return main([str(arg) for arg in args])
 
 
-def test_prepare_writes_sentences_and_a_report(source, tmp_path, capsys):
-    out, report = tmp_path / "out" / "train.jsonl", tmp_path / "out" / "train.report.json"
-    assert call("prepare", "--source", source, "--occurrence", "all", "--out", out, "--report", report) == 0
-    assert load_sentences(out) == read_corpus(source, occurrence="all").sentences
-    written = json.loads(report.read_text())
-    assert (written["sentences"], written["triples_raw"], written["duplicates"], written["spans"]) == (20, 40, 20, 40)
-    assert "20 sentences, 0 of them with zero triples, 20 triples, 20 repeated" in capsys.readouterr().out
-
-
 def test_prepare_divides_and_limits(source, tmp_path):
     sizes = {}
     for part in ("train", "valid", "test"):

@@ -50,13 +50,6 @@ def stored(tmp_path: Path) -> Path:
     return path
 
 
-def test_readable_table(stored: Path, capsys: pytest.CaptureFixture) -> None:
-    assert main(["score", str(stored), str(stored), "--matching", "partial-last"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("Matching: partial-last; triples are sets within a sentence")
-    assert lines[3].split() == ["All", "2", "100.00", "100.00", "100.00", "1", "1", "1"]
-
-
 def test_stratum_without_sentences_shows_a_gap(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     train = tmp_path / "train.json"
     train.write_text(json.dumps([{"text": "Bob saw Rome", "triple_list": [["Bob", "saw", "Rome"]]}]))
@@ -104,20 +97,3 @@ def test_the_advised_order_is_that_of_the_predictions_alone(score) -> None:
     assert score(GOLD, guess, "--predicted-column", "order=sor")["micro"]["f1"] == 1
     options = ("--column", "order=sor", "--predicted-column", "order=sor")
     assert score(guess, guess, *options)["micro"]["f1"] == 1
-
-
-def test_parts_have_their_intervals(score) -> None:
-    wrong = [{**row, "triples": [] if n % 3 == 0 else row["triples"]} for n, row in enumerate(GOLD)]
-    two = {"id": "two", "text": "Ann saw Bob", "triples": [["Ann", "saw", "Bob"], ["Bob", "saw", "Ann"]]}
-    none = {"id": "none", "text": "Nothing here", "triples": []}
-    value = score([*GOLD, two, none], [*wrong, two, {**none, "triples": [["a", "b", "c"]]}])
-    assert {name: part["gold"] for name, part in value["cardinality"].items()} == {"0": 0, "1": 12, "2": 2}
-    assert (value["cardinality"]["1"]["correct"], value["cardinality"]["0"]["predicted"]) == (8, 1)
-    relations = value["relations"]
-    assert list(relations) == ["works for", "saw", "b"]
-    low, high = relations["works for"]["intervals"]["recall"]
-    assert 0 < low < relations["works for"]["recall"] == 8 / 12 < high < 1
-    assert relations["saw"]["intervals"] == {} == relations["b"]["intervals"]  # one sentence says nothing of others
-    assert value["micro"]["intervals"]["f1"][0] < value["micro"]["f1"] < value["micro"]["intervals"]["f1"][1]
-    again = score(GOLD, wrong, "--bootstrap", "0")
-    assert again["micro"]["intervals"] == {}

@@ -92,32 +92,6 @@ def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp
         assert alone[part] == by_files[part]
 
 
-def test_blocks_are_of_their_sentences_and_relations(tmp_path, compared):
-    """Twelve sentences; the second system loses one relation and invents a triple where there is none."""
-
-    def sentence(number, *triples):
-        spans = [(Span(0, 1, "a"), relation, Span(2, 3, end)) for relation, end in triples]
-        return Sentence(str(number), "a b", tuple(Triple(*span) for span in spans))
-
-    gold = [sentence(n, *[("r", "b"), ("q", "b")][: n % 3]) for n in range(12)]
-    second = [sentence(n, ("z", "b")) if n % 3 == 0 else sentence(n, ("r", "b")) for n in range(12)]
-    for name, rows in (("gold", gold), ("a", gold), ("b", second)):
-        save_sentences(tmp_path / f"{name}.jsonl", rows)
-    paths = [tmp_path / f"{name}.jsonl" for name in ("a", "b", "gold")]
-    (pair,) = compared(*paths)["pairs"]
-    assert pair["relations"]["r"]["f1"]["difference"] == 0 and pair["relations"]["r"]["sentences"] == 8
-    assert pair["relations"]["q"]["f1"]["second"] == 0 and pair["relations"]["q"]["sentences"] == 4
-    assert pair["relations"]["z"]["precision"]["second"] == 0 and list(pair["relations"])[0] == "r"
-    empty = pair["cardinality"]["0 (share left empty)"]["f1"]
-    assert (empty["first"], empty["second"]) == (1, 0)
-    assert pair["cardinality"]["2"]["recall"]["second"] == 0.5
-    assert len(pair["changed"]) == 8 and {row["gain"] for row in pair["changed"]} == {-1}
-    assert {one["correct"]: one["triple"][1] for row in pair["changed"] for one in row["changed"]} == {
-        True: "q",
-        False: "z",
-    }
-
-
 def test_a_gate_of_ci_has_an_exit_code_of_its_own(studies):
     one, two = map(str, studies)
     for pair, points, code in (

@@ -6,7 +6,7 @@ import os
 import pytest
 import yaml
 
-from support.workflow import ROOT, problems, refusal, said, snakemake
+from support.workflow import problems, refusal, said, snakemake
 from tripleaudit import fields, jobs
 from tripleaudit.cli import main
 from tripleaudit.extractors.registry import resolve
@@ -38,17 +38,6 @@ def test_the_workflow_says_the_same(faulty, tmp_path):
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 1
     assert said(result.stdout + result.stderr) == problems(faulty)
-
-
-def test_a_study_that_can_run_is_summed_up(capsys, monkeypatch):
-    monkeypatch.chdir(ROOT)
-    assert main(["validate", "config/config.yaml"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "demo: this study can run; results go to results/demo"
-    assert "4 trainings, 28 scores" in lines
-    assert any(" tables: type-f1, " in line and "minea" in line for line in lines)
-    assert main(["validate", "config/nyt29star.yaml"]) == 0
-    assert "cannot be fetched; get it from https://" in capsys.readouterr().out
 
 
 def test_raw_root_may_be_given_and_is_looked_into(tmp_path, capsys):

@@ -1,13 +1,15 @@
 import json
 
 import pytest
+import yaml
 
-from support.plan_text import Of
+from support.plan_text import Of, plan_text
 from support.workflow import problems
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.needles.plan import Plan
+from tripleaudit.plan.configuration import read_files
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.protocol_section import Augmented
@@ -23,6 +25,15 @@ MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
 def study(**changes) -> Study:
     return Study({**MINIMAL, **changes})
+
+
+def test_every_study_is_planned_as_the_kept_text_says(root, monkeypatch, kept):
+    """The studies of ``config``, and those of ``tests/data/plan``, which ask for everything else."""
+    monkeypatch.chdir(root)
+    every = yaml.safe_load_all((root / "tests" / "data" / "plan" / "studies.yaml").read_text(encoding="utf-8"))
+    own = {study["study"]: study for study in every}
+    shipped = [(path.stem, read_files([path])[0]) for path in sorted((root / "config").glob("*.yaml"))]
+    kept("plan.txt", plan_text([*shipped, *own.items()], in_full=own))
 
 
 def test_an_extractor_from_outside_the_project(tmp_path):
