@@ -300,6 +300,30 @@ class PlainLoss:
         check_loss(model, model(**batch).loss, self.plain(model, batch))
 
 
+class Evidence:
+    """The score of a triple is the product of the probabilities behind it, each of which is more than a half.
+
+    Attributes:
+        evidence: so many logits -> rows and scores, with a triple of the tokens 1 and 2, and 3 and 4, of six if none of
+            them is missing; of two relations the second.
+        behind: how many.
+        half: whether a half is enough.
+    """
+
+    evidence: ClassVar[Callable[[list[float]], tuple[Tensor, Tensor]]]
+    behind: ClassVar[int]
+    half: ClassVar[bool] = False
+
+    def test_a_score_is_the_product_of_the_probabilities_behind_it_each_of_which_is_more_than_a_half(self):
+        logits = [0.5 + number / 4 for number in range(self.behind)]
+        rows, scores = self.evidence(logits)
+        assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
+        torch.testing.assert_close(scores, torch.tensor(logits).sigmoid().prod()[None])
+        for which in range(self.behind):
+            for value, found in ((-1e-6, False), (0.0, self.half), (1e-6, True)):
+                assert len(self.evidence([*logits[:which], value, *logits[which + 1 :]])[0]) == found, (which, value)
+
+
 class Portions:
     """What is decoded in small portions is what is decoded at once.
 

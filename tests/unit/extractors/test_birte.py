@@ -3,16 +3,14 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
-from support.contract import ExtractorContract, PlainLoss
-from support.extractors import build, dense, sentence, toy_sentences, training_batch, worked_example
-from tripleaudit.extractors.batches import GoldBatch, Shape, flat_spans, span_mean
-from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits
+from support.contract import Evidence, ExtractorContract, PlainLoss
+from support.extractors import build, dense, toy_sentences, training_batch, worked_example
+from tripleaudit.extractors.batches import GoldBatch, Shape
+from tripleaudit.extractors.birte import SWAPPED, BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
-from tripleaudit.training.data import Collator, TrainingSentences
 
 
 def oracle(batch: dict, relations: int, **limits):
@@ -113,9 +111,20 @@ def decodable(batch: dict) -> set:
     return found
 
 
-class TestBiRTE(ExtractorContract, PlainLoss):
-    kind, draws = BiRTE, True
-    oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
+def evidence(logits: list[float]):
+    """Of start and end of the first side, start and end of the other, given it, and of the relation; both ways."""
+    first, other, never = (torch.full((1, 6, 2), -9.0) for _ in range(3))
+    first[0, 1, 0], first[0, 2, 1], other[0, 3, 0], other[0, 4, 1], relation = logits
+    one, none = (first, lambda spans: other.expand(len(spans[0]), -1, -1)), (never, lambda spans: never[:0])
+    rest = lambda pairs: torch.tensor([[-9.0, relation]])[: len(pairs)], torch.ones(1, 6).bool()
+    (rows, scores), (swapped, same) = decode(one, none, *rest), decode(none, one, *rest)
+    assert torch.equal(swapped[:, SWAPPED], rows) and torch.equal(same, scores)
+    return rows, scores
+
+
+class TestBiRTE(ExtractorContract, PlainLoss, Evidence):
+    kind, draws, behind = BiRTE, True, 5
+    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
     ceilings = {"nyt": 99.99, "webnlg": 99.59}
     whole = exact = {"dropout": 0.0}
     first = True
@@ -202,18 +211,6 @@ def test_folded_tagger_equals_the_plain_one():
         torch.testing.assert_close(fast[row], tagger(tokens[number] * mean + pooled[number]), rtol=0, atol=1e-12)
 
 
-def test_prediction_scores_pairs_as_training_does(tiny_encoder):
-    model = build(BiRTE, tiny_encoder).double().eval()
-    e = torch.randn(3, 8, 32, dtype=torch.float64)
-    subjects = tuple(map(torch.tensor, ([0, 0, 2], [1, 3, 2], [2, 3, 5])))
-    pairs = torch.tensor([0, 0, 1, 2])
-    objects = subjects[0][pairs], torch.tensor([4, 5, 1, 7]), torch.tensor([4, 6, 1, 7])
-    left, right = (span_mean(e, flat_spans(*spans, 8)) for spans in (subjects, objects))
-    grouped = model.relation_logits(left, right, pairs)
-    single = model.relation_logits(left[pairs], right)
-    torch.testing.assert_close(grouped, single, rtol=0, atol=1e-12)
-
-
 def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
     model = build(BiRTE, tiny_encoder).double().eval()
     terms = model(**training_batch(model, [each for each in toy_sentences() if not each.triples])).terms
@@ -234,42 +231,19 @@ def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
     model.extract(["tim cook leads apple ."])
 
 
-def test_its_three_stages_draw_apart(tiny_encoder):
+def test_its_three_stages_draw_apart():
     """The subject of stage 2, its object and the pair of stage 3 each depend on uniforms of their own."""
-    model = build(BiRTE, tiny_encoder).eval()
-    rows = sentence(
-        "ada lovelace wrote notes and tim leads apple .", ("ada lovelace", "W", "notes"), ("tim", "C", "apple")
-    )
-    example = TrainingSentences([rows], model).examples[0]
-    batch = Collator(BiRTE, model.config, 0, seed=0)([example])
-    shape, terms = Shape.of([len(example.alignment)]), {}
+    rows, config = np.array([[1, 1, 0, 2, 2], [3, 3, 1, 4, 4]]), BiRTE.config_class(relations=["C", "W"])
 
-    def drawn(numbers: list[float]) -> dict[str, torch.Tensor]:
+    def spans(*numbers: float) -> dict[str, list]:
         uniforms = SimpleNamespace(random=lambda count, dtype: np.array(numbers, dtype))
-        return BiRTE.collate_targets(model.config, GoldBatch([example.rows], [uniforms], shape))
+        made = BiRTE.collate_targets(config, GoldBatch([rows], [uniforms], Shape(1, 6)))
+        return {name: made[name].tolist() for name in ("given_subject", "given_object", "pair_subject", "pair_object")}
 
-    for name, draws in {
-        "none": [0.1] * 4, "object_given_subject": [0.9, 0.1, 0.1, 0.1], "subject_given_object": [0.1, 0.9, 0.1, 0.1],
-        "relation": [0.1, 0.1, 0.9, 0.1],
-    }.items():  # fmt: skip
-        found = model(**{**batch, **drawn(draws)}).terms
-        terms[name] = {term: round(value.item(), 6) for term, value in found.items()}
-    for name in ("object_given_subject", "subject_given_object", "relation"):
-        changed = {term for term in terms["none"] if terms[name][term] != terms["none"][term]}
-        assert changed == {name}
-
-
-@pytest.mark.parametrize("forwards", [True, False])
-@pytest.mark.parametrize("which", range(5))
-def test_a_probability_of_exactly_a_half_is_none(forwards, which):
-    """Of start and end of the first side, start and end of the other, given it, and of the relation."""
-    logits = [9.0] * 5
-    for value, count in ((0.0, 0), (1e-6, 1)):
-        logits[which] = value
-        first, given_, never = (torch.full((1, 4, 2), -9.0) for _ in range(3))
-        first[0, 1, 0], first[0, 1, 1], given_[0, 2, 0], given_[0, 2, 1], relation = logits
-        one = first, lambda spans, g=given_: g.expand(len(spans[0]), -1, -1)
-        none = (never, lambda spans, n=never: n[:0])
-        content, score = torch.ones(1, 4).bool(), torch.tensor([[relation]])
-        rows, _ = decode(*((one, none) if forwards else (none, one)), lambda pairs, s=score: s[: len(pairs)], content)
-        assert rows.tolist() == [[0, 1, 1, 0, 2, 2] if forwards else [0, 2, 2, 0, 1, 1]][:count]
+    first = spans(0.1, 0.1, 0.1, 0.1)
+    for draws, own in (
+        ((0.9, 0.1, 0.1, 0.1), {"given_subject"}),
+        ((0.1, 0.9, 0.1, 0.1), {"given_object"}),
+        ((0.1, 0.1, 0.9, 0.1), {"pair_subject", "pair_object"}),
+    ):
+        assert {name for name, span in spans(*draws).items() if span != first[name]} == own

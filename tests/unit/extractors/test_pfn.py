@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from support.contract import ExtractorContract, PlainLoss
+from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import build, dense, random_batch, training_batch, with_words, worked_example
 from tripleaudit.extractors.pfn import PFN, decode, last_of_word, partition_step, table_spans
 
@@ -77,9 +77,17 @@ def decodable(batch: dict) -> set:
     return {(s, a, longest[s, a], r, c, longest[s, c]) for s, a, _, r, c, _ in rows}
 
 
-class TestPFN(ExtractorContract, PlainLoss):
-    kind, words = PFN, True
-    oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
+def evidence(logits: list[float]):
+    """Of both entities, and of the relation between their starts."""
+    entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
+    entities[0, 1, 2], entities[0, 3, 4], relations[1, 3, 1] = logits
+    entities[0, 3, 3] = -0.5  # a start has its likeliest end
+    return decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool(), LAST)
+
+
+class TestPFN(ExtractorContract, PlainLoss, Evidence):
+    kind, words, behind, half = PFN, True, 3, True  # a half as in the authors' code
+    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
     ceilings = {"nyt": 98.88, "webnlg": 96.02}
     whole = {"width": 32, "dropout": 0.0, "drop_connect": 0.0}
     exact = {"width": 6}
@@ -121,26 +129,6 @@ def test_dropped_connections_keep_their_scale_at_test(tiny_encoder):
     assert torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
     model.train()
     assert not torch.equal(model.partition(hidden)[0], model.partition(hidden)[0])
-
-
-def test_the_score_is_the_product_of_the_three_probabilities_used():
-    entities, relations = torch.full((1, 6, 6), -9.0), torch.full((6, 6, 2), -9.0)
-    entities[0, 1, 2], entities[0, 3, 3], entities[0, 3, 4] = 1.0, 0.5, 2.0  # a start has its likeliest end
-    relations[1, 3, 1] = 3.0
-    rows, scores = decode(entities, lambda cells: relations[cells[:, 1], cells[:, 2]], torch.ones(1, 6).bool(), LAST)
-    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
-    torch.testing.assert_close(scores, torch.tensor([1.0, 2.0, 3.0]).sigmoid().prod()[None])
-
-
-@pytest.mark.parametrize("which", ["entity", "relation"])
-def test_a_probability_of_exactly_a_half_counts(which):
-    """Unlike in the other extractors; as in the authors' code."""
-    for logit, count in ((0.0, 1), (-1e-6, 0)):
-        entity, relation = torch.full((1, 4, 4), -9.0), torch.full((1, 4, 4, 1), -9.0)
-        entity[0, 0, 0] = entity[0, 2, 2] = logit if which == "entity" else 9.0
-        relation[0, 0, 2] = logit if which == "relation" else 9.0
-        rows, _ = decode(entity, lambda cells, r=relation: r[tuple(cells.T)], torch.ones(1, 4).bool(), LAST)
-        assert len(rows) == count, logit
 
 
 def test_an_eager_model_follows_up_60_starts_and_writes_1000_rows_of_a_sentence():

@@ -1,7 +1,5 @@
 """PtrNet: the recurrence, targets, decoding and loss against plain formulations, and whole models."""
 
-import dataclasses
-import functools
 import itertools
 
 import numpy as np
@@ -11,14 +9,9 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
-from transformers import AutoTokenizer
 
-from support.contract import ExtractorContract, PlainLoss, ceiling
+from support.contract import ExtractorContract, PlainLoss
 from support.extractors import build, random_batch, toy_sentences, training_batch, with_words, worked_example
-from support.webnlg import read_triple_list
-from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import find_spans
-from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
@@ -59,7 +52,7 @@ def plain_step(
     return hidden, cell, pointers, arguments, model.relation_out(torch.cat([hidden, arguments]))
 
 
-def oracle(batch: dict, relations: int, skip_equal: bool = True):
+def oracle(batch: dict, relations: int):
     """Decode distributions that put all their weight on the targets; order of the triples as they stand."""
     triples, word_ids = batch["triples"], batch["word_ids"]
     classes = torch.full((len(word_ids), 11), PAD)
@@ -86,7 +79,7 @@ def oracle(batch: dict, relations: int, skip_equal: bool = True):
         rows.append(token_rows(row, batch["word_first"], batch["word_last"]))
         scores.append(probability[writing][found])
     rows, scores = torch.cat(rows), torch.cat(scores)
-    kept = ~same_text(rows, batch["input_ids"], UNK) | (not skip_equal)
+    kept = ~same_text(rows, batch["input_ids"], UNK)
     return rows[kept], scores[kept]
 
 
@@ -247,28 +240,6 @@ def test_an_untrained_model_writes_at_most_ten_triples_and_none_for_no_words(tin
     assert found[-2].triples == found[-1].triples == ()
     assert any(each.triples for each in found)
     assert model.extract([""])[0].triples == ()
-
-
-def apart(sentence: Sentence) -> Sentence:
-    """Put the object at its second occurrence where subject and object are the same string twice."""
-
-    def moved(triple: Triple) -> Triple:
-        places, _ = find_spans(sentence.text, triple.object.text, every=True)
-        if triple.subject != triple.object or len(places) < 2:
-            return triple
-        return dataclasses.replace(triple, object=Span(*places[1], triple.object.text))
-
-    return dataclasses.replace(sentence, triples=tuple(map(moved, sentence.triples)))
-
-
-def test_strings_related_to_themselves_that_occur_twice_are_skipped(real_data, minilm):
-    """WebNLG has some; with these places and without the skip its ceiling is higher."""
-    sentences = [apart(each) for each in read_triple_list(real_data / "webnlg" / "test_triples.json")]
-    relations = sorted({triple.relation for each in sentences for triple in each.triples})
-    aligner = Aligner(AutoTokenizer.from_pretrained(minilm))
-    assert aligner.tokenizer.unk_token_id == UNK
-    reached = ceiling(functools.partial(oracle, skip_equal=False), sentences, aligner, relations, words=True)
-    assert 100 * reached == pytest.approx(96.49, abs=0.1)
 
 
 def test_attention_scores_start_as_those_of_a_layer_of_their_width(tiny_encoder):

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from support.contract import ExtractorContract, PlainLoss
+from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import build, dense, random_batch, sentence, training_batch, worked_example
 from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
 
@@ -94,9 +94,22 @@ def decodable(batch: dict) -> set:
     return found
 
 
-class TestTDEER(ExtractorContract, PlainLoss):
-    kind, draws = TDEER, True
-    oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
+def evidence(logits: list[float]):
+    """Of the subject's head and tail, the relation, the object's head and tail, and the object logit."""
+    heads, tails, objects = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0), torch.full((1, 6), -9.0)
+    heads[0, 1, 0], tails[0, 2, 0], relation, heads[0, 3, 1], tails[0, 4, 1], objects[0, 3] = logits
+    objects[0, 1] = 3.0  # no object begins there
+
+    def asked(instances):
+        assert instances.tolist() == [[0, 1, 2, 1]]
+        return objects
+
+    return decode((heads, tails), torch.tensor([[-9.0, relation]]), asked, torch.ones(1, 6).bool())
+
+
+class TestTDEER(ExtractorContract, PlainLoss, Evidence):
+    kind, draws, behind = TDEER, True, 6
+    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
     ceilings = {"nyt": 99.73, "webnlg": 98.22}
     extra = [sentence("tim cook leads apple .", ("tim cook", "C", "apple"), ("tim cook", "C", "leads"), id="several")]
 
@@ -155,26 +168,6 @@ def test_queries_keys_and_values_start_as_three_square_layers(tiny_encoder):
     assert weight.shape == (3 * width, width)
     for part in weight.chunk(3):  # Xavier: variance 2 / (inputs + outputs)
         assert part.std().item() == pytest.approx((1 / width) ** 0.5, rel=0.05)
-
-
-def test_the_score_is_the_product_of_the_six_probabilities_used_none_of_which_is_a_half():
-    """Of the subject's head and tail, the relation, the object's head and tail, and the object logit."""
-    asked = []
-
-    def decoded(logits):
-        heads, tails, objects = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0), torch.full((1, 6), -9.0)
-        heads[0, 1, 0], tails[0, 2, 0], relation, heads[0, 3, 1], tails[0, 4, 1], objects[0, 3] = logits
-        objects[0, 1] = 3.0  # no object begins there
-        answer, content = lambda instances: asked.append(instances) or objects, torch.ones(1, 6).bool()
-        return decode((heads, tails), torch.tensor([[-9.0, relation]]), answer, content)
-
-    logits = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-    rows, scores = decoded(logits)
-    assert asked[0].tolist() == [[0, 1, 2, 1]] and rows.tolist() == [[0, 1, 2, 1, 3, 4]]
-    torch.testing.assert_close(scores, torch.tensor(logits).sigmoid().prod()[None])
-    for which in range(6):
-        for value, count in ((0.0, 0), (1e-6, 1)):
-            assert len(decoded([*logits[:which], value, *logits[which + 1 :]])[0]) == count
 
 
 def test_relation_embeddings_start_as_keras_has_it(tiny_encoder):

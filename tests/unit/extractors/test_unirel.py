@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from support.contract import ExtractorContract, PlainLoss
+from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import build, dense, save_tiny_encoder, toy_sentences, training_batch, worked_example
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
@@ -63,9 +63,19 @@ def decodable(batch: dict) -> set:
     return found
 
 
-class TestUniRel(ExtractorContract, PlainLoss):
-    kind = UniRel
-    oracle, decodable, plain = map(staticmethod, (oracle, decodable, naive_loss))
+def evidence(logits: list[float], **options):
+    """Of both entities, the links of their ends, and those of each end to and from the relation."""
+    maps, r = torch.full((1, 3, 8, 8), -9.0), 7  # two relations behind six tokens
+    cells = [(SPAN, 1, 2), (SPAN, 3, 4)]
+    cells += [(which, *cell) for which, a, b in ((HEAD, 1, 3), (TAIL, 2, 4)) for cell in ((a, b), (a, r), (r, b))]
+    for cell, logit in zip(cells, logits, strict=True):
+        maps[(0, *cell)] = logit
+    return decode(maps, torch.ones(1, 6, dtype=torch.bool), **options)
+
+
+class TestUniRel(ExtractorContract, PlainLoss, Evidence):
+    kind, behind = UniRel, 8
+    oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
     ceilings = {"nyt": 99.99, "webnlg": 100.0}
     overfit = {"learning_rate": 5e-3, "steps": 900}
 
@@ -141,24 +151,8 @@ def test_too_many_relations_are_refused_with_the_room_they_leave(tiny_encoder):
         model.set_schema(names)
 
 
-def test_the_score_is_the_product_of_all_eight_probabilities():
-    length, r = 6, 7  # two relations behind six tokens
-    maps = torch.full((1, 3, 8, 8), -9.0)
-    cells = [
-        (SPAN, 1, 2), (SPAN, 3, 4), (HEAD, 1, 3), (TAIL, 2, 4), (HEAD, 1, r), (TAIL, 2, r), (HEAD, r, 3), (TAIL, r, 4)
-    ]  # fmt: skip
-    logits = torch.arange(1, 9) / 4
-    for cell, logit in zip(cells, logits, strict=True):
-        maps[(0, *cell)] = logit
-    rows, scores = decode(maps, torch.ones(1, length, dtype=torch.bool))
-    assert rows.tolist() == [[0, 1, 2, 1, 3, 4]]
-    torch.testing.assert_close(scores, logits.sigmoid().prod()[None])
-    for cell in cells:  # none of the eight may be missing
-        bare = maps.clone()
-        # one of exactly the threshold is missing; 0.475 are enough for a lower one
-        for logit, threshold, count in ((0.0, 0.5, 0), (1e-6, 0.5, 1), (-0.1, 0.4, 1)):
-            bare[(0, *cell)] = logit
-            assert len(decode(bare, torch.ones(1, length, dtype=torch.bool), threshold=threshold)[0]) == count
+def test_less_than_a_half_is_enough_for_a_lower_threshold():
+    assert [len(evidence([-0.1] * 8, threshold=threshold)[0]) for threshold in (0.5, 0.4)] == [0, 1]
 
 
 def test_an_eager_model_follows_up_64_entities_and_512_pairs_of_a_sentence():
