@@ -69,7 +69,8 @@ def tests_of(root: Path, file: str) -> list[str]:
     """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
     Those of its own package come first. A module that fewer than ``FEW`` files of tests import has those of the modules
-    that import it, too, and so on. The rest of its package comes last.
+    that import it, too, and so on. The rest of its package follows; last come those that keep whole outcomes, of which
+    most run through many packages.
     """
     package, own = Path(file).parts[3], dotted(root, root / file)
     every = (path for path in sorted((root / "tests" / "unit").rglob("test_*.py")) if path.name not in OF_TEXT)
@@ -87,7 +88,8 @@ def tests_of(root: Path, file: str) -> list[str]:
         found += sorted(more, key=lambda path: (path.parent.name != package, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
     found += [path for path in tests if path.parent.name == package and path not in found]
-    return [str(path.relative_to(root)) for path in found[:MOST]]
+    whole = [path for path in tests if re.search(r"\bkept\b", path.read_text(encoding="utf-8"))]
+    return [str(path.relative_to(root)) for path in dict.fromkeys([*found[:MOST], *whole])]
 
 
 class Tracer:
