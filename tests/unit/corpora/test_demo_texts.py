@@ -5,7 +5,7 @@ import random
 import pytest
 
 from generator import RELATIONS, SCHEMA, SEED, Fact, World, new_facts, state_triple
-from generator.compose import EPO, PATTERNS, HubSentence, pair, single
+from generator.compose import EPO, PATTERNS, pair
 from generator.templates import Draft, expand
 from generator.zero import HARD, OTHER, SHARES, ZeroWriter
 from tripleaudit.errors import UserError
@@ -42,40 +42,6 @@ def test_two_relations_of_one_pair_in_one_sentence(world):
             sentence = draft.finish("x")
             assert not list(sentence.problems())
             assert {triple.relation for triple in sentence.triples} == {first, second}
-
-
-def test_a_name_nested_in_another_is_located(world):
-    fact = Fact("University of Brelin", "located_in", "Brelin")
-    seen = set()
-    for seed in range(60):
-        draft = Draft(world, random.Random(seed))
-        single(draft, fact)
-        sentence = draft.finish("x")
-        assert not list(sentence.problems())
-        (triple,) = sentence.triples
-        assert triple.strings == tuple(fact)
-        seen.add(triple.subject.start <= triple.object.start and triple.object.end <= triple.subject.end)
-    assert seen == {True, False}
-
-
-def test_hub_sentence_states_exactly_its_facts(world):
-    person = "Ada Lund"
-    facts = [
-        Fact(person, "born_in", "Brelin"),
-        Fact(person, "educated_at", "Kessler College"),
-        Fact(person, "founder_of", "J. P. Rennick & Co."),
-        Fact("The Salt Garden, Revised", "directed_by", person),
-        Fact("Night, Again", "directed_by", person),
-    ]
-    for seed in range(100):
-        draft = Draft(world, random.Random(seed))
-        assert HubSentence(draft, person, facts).write()
-        sentence = draft.finish("x")
-        assert not list(sentence.problems())
-        assert {triple.strings for triple in sentence.triples} <= {tuple(fact) for fact in facts}
-        assert len(sentence.triples) >= 4
-        assert sentence.text.count(person) == 1
-        assert ".." not in sentence.text
 
 
 def test_zero_writer_states_nothing_and_covers_all_categories(world):
