@@ -28,26 +28,23 @@ METRICS = {"#tri": "ntri", "#tok": "ntok", "FS": "fs", "GS": "gs", "CS": "cs", "
 AT_HAND = {"#tri": 20, "#tok": 20, "FS": 15, "GS": 18, "CS": 15, "CS (concatenated embedding)": 10}
 
 
+STORED = {  # where details of a metric lie, how their files end, and what reads them
+    "FS": ("factualness", "_1", "verdicts", read_verdicts),
+    "GS": ("granularity", "_1", "splits", read_splits),
+    "CS": ("completeness_published", "", "similarities", read_similarities),
+    "CS (concatenated embedding)": ("completeness_details", "", "similarities", read_similarities),
+}
+
+
 def inputs_of(folder, dataset, model, metric):
     """The official inputs of one oracle, None where a file is not at hand."""
-    name = f"{dataset}_{model}_1.json"
-    triples = folder / "processed_results" / name
-    if not triples.exists():
+    place, ending, name, read = STORED.get(metric, ("processed_results", "_1", "", None))
+    triples, gold = (folder / "processed_results" / f"{dataset}_{of}_1.json" for of in (model, "groundtruth"))
+    details = folder / place / f"{dataset}_{model}{ending}.json"
+    if not all(path.exists() for path in (triples, details, gold)):
         return None
-    system = read_system(triples, "sro")
-    if metric in ("#tri", "#tok"):
-        return Inputs(system)
-    if metric == "FS":
-        path = folder / "factualness" / name
-        return Inputs(system, verdicts=read_verdicts(path)) if path.exists() else None
-    if metric == "GS":
-        path = folder / "granularity" / name
-        return Inputs(system, splits=read_splits(path)) if path.exists() else None
-    path = folder / ("completeness_published" if metric == "CS" else "completeness_details") / f"{dataset}_{model}.json"
-    gold = folder / "processed_results" / f"{dataset}_groundtruth_1.json"
-    if not path.exists() or not gold.exists():
-        return None
-    return Inputs(system, read_system(gold, "sro"), similarities=read_similarities(path))
+    reference = read_system(gold, "sro") if name == "similarities" else None
+    return Inputs(read_system(triples, "sro"), reference, **({name: read(details)} if read else {}))
 
 
 def test_stored_aggregates_follow_from_stored_details(real_data, root):

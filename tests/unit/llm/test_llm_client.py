@@ -254,6 +254,7 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "address": ({}, {"base_url": "http://127.0.0.1:9/v1"}, "127.0.0.1:9/v1) does not answer after 5 attempts"),
     "key": ({"faults": [status(401, message="bad key")]}, {}, "turns us away: status 401: bad key"),
     "no key": ({}, {"api_key_env": "NO_KEY"}, "variable NO_KEY is not set; expected it to hold the key"),
+    "no header": ({}, {"headers": {"x": "env:NO_X"}}, "NO_X is not set; expected it to hold the header 'x'"),
     "forbidden": ({"faults": [status(403)]}, {}, "turns us away: status 403: no"),
     "model-404": ({"faults": [refused(404, *MISSING)]}, {}, "turns us away: status 404: The model 'm' does not exist"),
     "model-400": ({"faults": [refused(400, *MISSING)]}, {}, "turns us away: status 400: The model 'm' does not exist"),

@@ -5,7 +5,6 @@ import json
 import random
 import signal
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -66,15 +65,19 @@ def test_every_way_to_describe_a_reasoning_model_works(tmp_path, values):
         assert sent["max_completion_tokens"] in (900, 900 + 4096)
 
 
-def test_a_context_that_is_too_long_is_no_lesson(tmp_path):
-    message = "This model's maximum context length is 512 tokens. However, 'max_tokens' is too large: 800."
+TOO_LONG = "This model's maximum context length is 512 tokens. However, 'max_tokens' is too large: 800."
+FLAGGED = {"message": "Your input was flagged", "code": 403, "metadata": {"reasons": ["violence"]}}
 
+
+@pytest.mark.parametrize("fault", [status(400, message=TOO_LONG), status(403, body={"error": FLAGGED})])
+def test_a_request_that_is_rejected_for_its_text_is_no_lesson_and_stops_no_other(tmp_path, fault):
     def faults(number, body):
-        return status(400, message=message) if "number 1" in body["messages"][0]["content"] else None
+        return fault if "number 0" in body["messages"][0]["content"] else None
 
     with asking(tmp_path, "ok", faults=faults) as (fake, client):
         first, second = client.complete_all(requests(2))
-    assert (first.status, second.status, second.error) == ("ok", "error", f"status 400: {message}")
+    said = json.loads(fault.body)["error"]["message"]
+    assert (first.status, first.error, second.status) == ("error", f"status {fault.code}: {said}", "ok")
     assert fake.count == 2
 
 
@@ -380,21 +383,6 @@ def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
 
 
 # --- endpoints
-
-
-def test_a_secret_header_is_in_no_error_and_no_file_and_must_be_set(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOME_SECRET", "s3cret-value")
-    with FakeEndpoint(faults=lambda number, _: status(401, message="bad s3cret-value") if number else None) as fake:
-        own = endpoint(fake, headers={"api-key": "env:SOME_SECRET"})
-        with Client(own, tmp_path) as client:
-            client.complete_all(requests(1))
-            with pytest.raises(EndpointError, match=r"bad \[key\]"):
-                client.complete_all(requests(2))
-    assert not [path for path in Path(tmp_path).rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()]
-    monkeypatch.delenv("SOME_SECRET")
-    said = "SOME_SECRET is not set; expected it to hold the header 'api-key'"
-    with Client(own, tmp_path) as client, pytest.raises(EndpointError, match=said):
-        client.complete_all(requests(3))
 
 
 def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer():
