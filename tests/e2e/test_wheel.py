@@ -4,7 +4,6 @@ By default the wheel is unpacked and found through PYTHONPATH, with this environ
 (`make wheel-test`) it is installed into a new environment from the package index, which takes minutes.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -15,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from support.forks import warm
-from support.serving import web_server
 from support.shared import shared
 from support.workflow import DEMO, ROOT, write_study
 from tripleaudit.cli import build_parser
@@ -125,15 +123,6 @@ def test_a_registered_corpus_is_prepared(tripleaudit, tmp_path, real_data):
     options = ["--corpus", "conll04-full", "--split", "test", "--raw-root", real_data, "--out", "test.jsonl"]
     succeeded(tripleaudit("prepare", *options))
     assert len((tmp_path / "test.jsonl").read_text(encoding="utf-8").splitlines()) > 1000
-
-
-def test_a_file_is_fetched(tripleaudit, tmp_path):
-    content = b"relation\n"
-    with web_server() as server:
-        address = server.serve("relations.txt", content)
-        digest = hashlib.sha256(content).hexdigest()
-        succeeded(tripleaudit("fetch", "--source", address, "--sha256", digest, "--out", "relations.txt"))
-    assert (tmp_path / "relations.txt").read_bytes() == content
 
 
 def test_minea_says_what_it_would_send(tripleaudit):

@@ -4,10 +4,9 @@ import gzip
 import json
 
 import pytest
-import yaml
 
 from support.extractors import build, toy_sentences
-from support.workflow import planned, ran
+from support.workflow import change, configure, planned, ran
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import read_json, read_jsonl
@@ -33,9 +32,7 @@ def home(tmp_path_factory, tiny_encoder):
 
 def write_study(folder, **changes):
     section = {"files": "texts", "extractor": "models/casrel", "gate": "models/zcc", "block": 60, **changes}
-    config = {"study": "own", "gpu": 0, "threads": 1, "collections": {"toys": section}}
-    (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-    return folder
+    configure(folder, {"study": "own", "gpu": 0, "threads": 1, "collections": {"toys": section}})
 
 
 @pytest.mark.slow
@@ -46,8 +43,8 @@ def test_a_collection_is_extracted_and_changed_texts_cost_only_their_blocks(home
     rows = [row for _, row in read_jsonl(out)]
     assert [row["text"] for row in rows[:2]] == [f"{each.text} 0" for each in toy_sentences()[:2]]
     places = [(row["source"], row["line"]) for row in rows]
-    assert places == [(f"texts/{name}", n) for name, many in (("a.txt", 100), ("b.txt.gz", 100), ("c.jsonl", 120))
-                      for n in range(1, many + 1)]  # fmt: skip
+    lines = {"a.txt": 100, "b.txt.gz": 100, "c.jsonl": 120}
+    assert places == [(f"texts/{name}", n) for name, many in lines.items() for n in range(1, many + 1)]
     manifest = read_json(out / "collection.json")
     counts = manifest["counts"]
     assert (counts["lines"], counts["empty"], counts["sentences"]) == (321, 1, 320)
@@ -78,14 +75,13 @@ def test_a_system_of_the_study_reads_a_collection_once(home):
         "        return [[text.split()[:1] + ['precedes'] + text.split()[1:2]] for text in texts]\n",
         encoding="utf-8",
     )
-    section = {"files": "texts/a.txt", "extractor": "own", "gate": None}
-    config = {"study": "asked", "gpu": 0, "systems": {"own": {"python": "own.py:Own", "batch_size": 10}}}
-    (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")
+    toys = {"files": "texts/a.txt", "extractor": "own", "gate": None}
+    systems = {"own": {"python": "own.py:Own", "batch_size": 10}}
+    configure(home, {"study": "asked", "gpu": 0, "systems": systems, "collections": {"toys": toys}})
     ran(home, *TARGET)
     rows = [row for _, row in read_jsonl(home / "results/asked/collections/toys")]
     assert len(rows) == 100 and all(row["triples"][0]["relation"] == "precedes" for row in rows)
     assert "own without a classifier" in (home / "results/asked/tables/collection.md").read_text(encoding="utf-8")
     assert len((home / "asked.txt").read_text()) == len({row["text"] for row in rows})
-    config["systems"]["own"] |= {"timeout": 90, "threads": 2}
-    (home / "study.yaml").write_text(yaml.safe_dump({**config, "collections": {"toys": section}}), encoding="utf-8")
+    change(home, {"systems": {"own": {"timeout": 90, "threads": 2}}})
     assert planned(home, *TARGET) == {}

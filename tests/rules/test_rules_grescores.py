@@ -3,10 +3,9 @@
 import json
 
 import pytest
-import yaml
 
 from support.fake_endpoint import FakeEndpoint
-from support.workflow import planned, ran
+from support.workflow import configure, planned, ran
 from tripleaudit.files import read_json
 
 TEXTS = [f"Ann met Bo{number} in Lyon." for number in range(6)]
@@ -30,7 +29,7 @@ def study(tmp_path):
         judges = {"endpoint": "judge", "others": list(others)}
         section = {"embedder": None, "bootstrap": 20, "judge": judges, "datasets": {"mine": mine}}
         config = {"study": "gre", "generative": {"endpoints": endpoints}, "grescores": section}
-        (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+        configure(tmp_path, config)
         return tmp_path
 
     return write

@@ -6,10 +6,9 @@ import subprocess
 import sys
 
 import pytest
-import yaml
 
 from support.processes import program
-from support.workflow import DEMO_FILES, ROOT, ran
+from support.workflow import DEMO_FILES, ROOT, configure, ran
 
 SNAKEFILE = """
 module audit:
@@ -87,7 +86,7 @@ def test_jobs_run_in_the_image_where_that_is_asked_for(tmp_path):
     fake.with_name("singularity").symlink_to(fake)
     (tmp_path / "tripleaudit.sif").touch()
     config = {"study": "own", "corpora": {"own": {"format": "jsonl", "files": DEMO_FILES}}}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config))
+    configure(tmp_path, config)
     ran(
         tmp_path,
         *("--software-deployment-method", "apptainer", "--notemp", "results/own/tables/split-sizes.md"),

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from support.report_study import EVIL, TABLES, write_finished_study
-from support.workflow import DEMO_FILES, planned, ran
+from support.workflow import DEMO_FILES, configure, planned, ran
 from tripleaudit.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
@@ -26,7 +25,7 @@ def study(tmp_path_factory) -> Path:
     config |= {"corpora": {"demo": {"format": "jsonl", "files": DEMO_FILES}}, "protocols": {"original": None}}
     config |= {"settings": ["nz", "wz"], "noising": {"probability": 0.5}, "training": {"epochs": 1}}
     config |= {"extractors": {"casrel": {}}, "baselines": [], "tables": dict.fromkeys(TABLES)}
-    (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    configure(folder, config)
     return folder
 
 

@@ -5,11 +5,10 @@ import os
 import time
 
 import pytest
-import yaml
 
 from support.fake_endpoint import FakeEndpoint
 from support.hidden_halves import NUMBER, ORIGINAL, PARTS, knows, write_sets
-from support.workflow import jobs, ran
+from support.workflow import configure, jobs, ran
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 
@@ -28,7 +27,7 @@ def write(folder, url, completion, **prices):
         "tables": {"completion": None},
         "gpu": 0,
     }
-    (folder / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    configure(folder, config)
 
 
 def probe(folder):
@@ -89,7 +88,7 @@ def test_a_changed_file_inside_a_folder_makes_what_is_read_from_it_again(tmp_pat
         os.utime(path, (time.time() - age, time.time() - age))
     files = {"train": "train.jsonl", "test": "texts"}
     config = {"study": "own", "corpora": {"own": {"files": files}}, "systems": {"stored": {"predictions": "said"}}}
-    (tmp_path / "study.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    configure(tmp_path, config)
     options = ("-n", "--quiet", "rules", "--rerun-triggers", "mtime", "--", *made)
     assert jobs(ran(tmp_path, *options)) == {}
     (tmp_path / edited / "a.ann").write_text("T1\tP 0 2\tIt\n")

@@ -90,6 +90,13 @@ def refusal(folder: Path) -> str:
     return str(error.value)
 
 
+def configure(folder: Path, config: dict) -> Path:
+    """Write the configuration of a folder, ``study.yaml``."""
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    return path
+
+
 def write_study(folder: Path, encoder: Path, **changes) -> Path:
     """Write a small study (files and ``study.yaml``) into ``folder``: every stage, minutes of nothing."""
     files = {}
@@ -103,10 +110,7 @@ def write_study(folder: Path, encoder: Path, **changes) -> Path:
         "encoder": {"model": str(encoder), "layers": 1},
         "corpora": {"tiny": {"files": files, "format": "jsonl"}},
     }
-    config = {"study": "small", **encoded, **yaml.safe_load(SMALL), **changes}
-    path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    return path
+    return configure(folder, {"study": "small", **encoded, **yaml.safe_load(SMALL), **changes})
 
 
 def change(folder: Path, changes: dict) -> None:
@@ -118,8 +122,7 @@ def change(folder: Path, changes: dict) -> None:
             return new
         return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
 
-    config = merged(yaml.safe_load(path.read_text(encoding="utf-8")), changes)
-    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    configure(folder, merged(yaml.safe_load(path.read_text(encoding="utf-8")), changes))
 
 
 def jobs(dry_run) -> dict[str, int]:
