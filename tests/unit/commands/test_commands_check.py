@@ -69,23 +69,10 @@ def test_a_fault_is_found_with_its_position(tmp_path: Path, told, name: str) -> 
     assert shown in " ".join([finding["text"], *finding["examples"]])
 
 
-def test_leakage_between_splits_and_unknown_relations(tmp_path: Path, told, capsys) -> None:
-    train = write(tmp_path / "train.jsonl", CLEAN)
-    test = [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}]
-    files = [write(tmp_path / "test.jsonl", test), train, write(tmp_path / "dev.jsonl", CLEAN[:1])]
-    value = told("check", *files)
-    assert [file["split"] for file in value["files"]] == ["train", "valid", "test"]
-    read = value["files"][0]
-    assert (read["format"], read["sentences"], read["triples"], read["relations"]) == ("jsonl", 10, 10, 1)
-    assert len(read["shown"]) == 3 and found(value) == {}
-    pairs = {(leak["from"], leak["into"]): leak["sentences"]["equal"] for leak in value["leakage"]}
-    assert pairs == {("train", "valid"): 1, ("train", "test"): 1, ("valid", "test"): 1}
-    assert found(value, 2)["unknown-relations"]["examples"] == ["left (1)"]
-    assert main(["check", *files]) == 0
-    text = capsys.readouterr().out
-    assert "Leakage from train into test: 1 sentences (50.00 %), 1 of them equal" in text
-    assert "  triples: 1 of 2 different ones (50.00 %)" in text
-    assert "subject 'Ada Lund', relation 'employer', object 'Harrow Steel and Iron'" in text
+def test_relations_that_training_lacks_are_named(tmp_path: Path, told) -> None:
+    rows = {"train": CLEAN, "test": [CLEAN[0], {"text": "Ann left Rome", "triples": [["Ann", "left", "Rome"]]}]}
+    value = told("check", *(write(tmp_path / f"{name}.jsonl", of) for name, of in rows.items()))
+    assert found(value, 0) == {} and found(value, 1)["unknown-relations"]["examples"] == ["left (1)"]
 
 
 def test_the_written_study_can_run(tmp_path: Path, told, refused, capsys) -> None:

@@ -16,11 +16,12 @@ JUDGED = "--factualness a.json --granularity split.json --similarities cosines.j
 COMMANDS = {
     "audit": "audit train.jsonl test.jsonl --valid valid.jsonl --random-splits 20",
     "check": f"check {CORPUS} --write study.yaml",
+    "check-leaks": "check test.jsonl train.jsonl dev.jsonl --json",
     "validate": "validate study.yaml --raw-root .",
     "estimate": "estimate --config CONFIG/config.yaml --results none",
     "prepare": "prepare --source train.jsonl --divide train=8,test=2 --part test --out part.jsonl --report part.json",
     "export-csv": "export --to csv --out csv test=test.jsonl",
-    "export-brat": "export --to brat --out brat test=few.jsonl",
+    "export-brat": "export --to brat --out brat test=dev.jsonl",
     "score": "score test.jsonl a.jsonl --train train.jsonl --bootstrap 200",
     "score-pairs": "score test.jsonl b.jsonl --matching pairs --bootstrap 0 --relations lives_in=place_lived --json",
     "compare": "compare a.jsonl b.jsonl test.jsonl --train train.jsonl --bootstrap 200 --shuffles 200 --out c.md",
@@ -56,7 +57,7 @@ def corpus(tmp_path_factory):
         sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
         save_sentences(folder / f"{name}.jsonl", sentences)
         if name == "test":
-            save_sentences(folder / "few.jsonl", sentences[:2])
+            save_sentences(folder / "dev.jsonl", sentences[:2])
             for system, shift in (("a", 0), ("b", 1)):
                 found = [damaged(one, number + shift, "near") for number, one in enumerate(sentences)]
                 save_sentences(folder / f"{system}.jsonl", found)
