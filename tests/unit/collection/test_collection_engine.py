@@ -487,28 +487,20 @@ def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["python", "endpoint"])
-def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch, kind):
+def test_a_model_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "FEW", 0)
-    waiting = "import time; time.sleep(0.02); words ="  # so that there is something left to be killed
-    own = CLASS.replace('os.environ["ASKED"]', repr(str(tmp_path / "asked.txt"))).replace("words =", waiting)
-    (tmp_path / "upper.py").write_text(own)
 
     def answer(body):
-        time.sleep(0.02)
+        time.sleep(0.02)  # so that there is something left to be killed
         words = body["messages"][-1]["content"].rsplit("Passage: ", 1)[-1].split()
         return json.dumps([[words[0], "precedes", words[1]]])
 
     with FakeEndpoint(answer=answer) as fake:
-        system = {
-            "python": {"python": f"{tmp_path}/upper.py:Upper"},
-            "endpoint": {"endpoint": "fake", "setting": "open"},
-        }[kind]
         endpoint = {"base_url": fake.url, "model": "fake", "prices": {"input": 1, "output": 1}}
         study = Study(
             {
                 "study": "asked",
-                "systems": {"own": system},
+                "systems": {"own": {"endpoint": "fake", "setting": "open"}},
                 "generative": {"cache": str(tmp_path / "cache"), "endpoints": {"fake": endpoint}},
                 "collections": {"toys": {"files": str(texts / "gold.jsonl"), "extractor": "own", "gate": None}},
             }
@@ -522,8 +514,7 @@ def test_a_system_whose_process_is_killed_answers_every_row_once(ray_here, texts
             words = row["text"].split()
             said = [(t["subject"]["text"], t["relation"], t["object"]["text"]) for t in row["triples"]]
             assert said == [(words[0], "precedes", words[1])]
-        if kind == "endpoint":
-            assert len(fake.answered) <= len({row["text"] for row in rows}) + 1  # the one under way
+        assert len(fake.answered) <= len({row["text"] for row in rows}) + 1  # the one under way
 
 
 def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp_path):

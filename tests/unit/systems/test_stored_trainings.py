@@ -13,7 +13,6 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.plan.study import Study
-from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
@@ -101,14 +100,10 @@ def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, ro
         return load_counts(out["out_counts"])
 
     def compared(table, strata, expected):
-        for name in ("all", *STRATA):
-            rows = table if name == "all" else table[in_stratum(strata, name)]
-            record = expected["micro"] if name == "all" else expected["strata"][name]
-            measured = micro(rows).to_json()
-            assert {key: measured[key] for key in record if key in measured} == pytest.approx(
-                {key: record[key] for key in record if key in measured}, abs=1e-12
-            )
-            assert {"f1", "correct"} <= measured.keys() & record.keys()
+        for name, record in {"all": expected["micro"], **expected["strata"]}.items():
+            measured = micro(table[in_stratum(strata, name)]).to_json()
+            assert {"f1", "correct"} <= (same := measured.keys() & record.keys())
+            assert {key: measured[key] for key in same} == pytest.approx({key: record[key] for key in same}, abs=1e-12)
 
     original = counts("test")
     compared(original.counts[PRIMARY], original.strata, known["test"])
