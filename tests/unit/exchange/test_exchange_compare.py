@@ -1,10 +1,12 @@
 """``tripleaudit compare``: pairs, signs, blocks, changed sentences, forms and refusals."""
 
 import json
+import shlex
 import shutil
 
 import pytest
 
+from support.docs import sections
 from support.scored import make_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -141,3 +143,22 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
     found = compared(one, both)
     assert len(found["pairs"]) == 2 and len(found["runs_left_out"]) == 2
     assert [name for name in found["only_second"] if "prgc" in name] == found["only_second"] != []
+
+
+@pytest.mark.parametrize("title", ["Compare", "Bundle"])
+def test_the_commands_of_the_page_run_as_they_stand(root, title, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before, after = (
+        make_study(tmp_path / "results" / n, {"casrel": of}) for n, of in (("before", 0.9), ("after", 0.8))
+    )
+    gold, train = (before / "protocols/c/original" / name for name in ("wz/test.jsonl", "nz/train.jsonl"))
+    named = {"mine.jsonl": files(before, "casrel"), "theirs.jsonl": files(after, "casrel")}
+    for name, file in {**named, "gold.json": gold, "train.json": train}.items():
+        shutil.copy(file, name)
+    (block,) = sections(root / "docs" / "evaluate.md")[title]
+    lines = [shlex.split(line) for line in block.text.splitlines()]
+    assert len(lines) >= 4
+    for program, *arguments in lines:
+        gate = "--fail-below" in arguments  # which the second study does not pass
+        assert (program, main(arguments)) == ("tripleaudit", 3 if gate else 0), arguments
+        assert capsys.readouterr().out
