@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.reading import write
 from support.versions import forget
 from tripleaudit import code
 
@@ -48,18 +49,16 @@ def package(tmp_path, monkeypatch):
     root = tmp_path / "tripleaudit"
     monkeypatch.setattr(code, "ROOT", root)
 
-    def write(name: str, text: str) -> None:
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(textwrap.dedent(text).strip() + "\n", encoding="utf-8")
+    def of_package(name: str, text: str) -> None:
+        write(root, {name: textwrap.dedent(text).strip() + "\n"})
 
     def versions(*entries: str, files=()) -> dict[str, str]:
         forget()
         return code.versions(*entries, files=files)
 
     for name, text in PACKAGE.items():
-        write(name, text)
-    versions.write = write
+        of_package(name, text)
+    versions.write = of_package
     yield versions
     forget()
 
@@ -139,10 +138,8 @@ def test_who_imports_a_name_is_known(package):
 
 def test_a_file_from_outside_counts_with_what_lies_next_to_it(package, tmp_path):
     own = tmp_path / "own"
-    own.mkdir()
-    (own / "mine.py").write_text("import helper\nfrom tripleaudit.b import leaf\n")
-    (own / "helper.py").write_text("import numpy\n")
-    (own / "unused.py").write_text("")
+    write(own, {"mine.py": "import helper\nfrom tripleaudit.b import leaf\n", "helper.py": "import numpy\n"})
+    write(own, {"unused.py": ""})
     found = package(files=[own / "mine.py"])
     assert set(found) == {"mine.py", "helper.py", "tripleaudit", "b", "b.inner", "b.leaf"}
     (own / "helper.py").write_text("# words\nimport numpy\n")
@@ -168,8 +165,7 @@ def test_what_modules_say_of_themselves_counts_from_outside(package, tmp_path):
 
 def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names(package, tmp_path):
     own = tmp_path / "site" / "own"
-    (own / "lists").mkdir(parents=True)
-    for name, text in {
+    texts = {
         "__init__.py": "",
         "plugin.py": "from own.inner import one\nfrom . import two\n",
         "inner.py": "from own import deep\nWORDS = 'lists/words.txt'\n",
@@ -177,8 +173,8 @@ def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names
         "two.py": "import importlib\nimportlib.import_module('own.late')\n",
         "late.py": "",
         "lists/words.txt": "a",
-    }.items():
-        (own / name).write_text(text)
+    }
+    write(own, texts)
     found = package(files=[own / "plugin.py"])
     names = {"__init__.py", "plugin.py", "inner.py", "deep.py", "two.py", "lists/words.txt"}
     assert set(found) >= names
@@ -197,17 +193,14 @@ def test_a_file_from_outside_counts_with_its_package_and_the_files_that_it_names
     ],
 )
 def test_a_file_that_a_plugin_names_counts_however_it_is_spelled(package, tmp_path, said):
-    (tmp_path / "lists").mkdir()
-    (tmp_path / "plugin.py").write_text(f"WORDS = {said}\n")
-    found = []
+    found = set()
     for text in "ab":
-        (tmp_path / "lists" / "words.txt").write_text(text)
-        found.append(package(files=[tmp_path / "plugin.py"])["lists/words.txt"])
-    assert found[0] != found[1]
+        plugin = write(tmp_path, {"plugin.py": f"WORDS = {said}\n", "lists/words.txt": text})
+        found.add(package(files=[plugin])["lists/words.txt"])
+    assert len(found) == 2
 
 
 def test_a_file_that_is_missing_or_broken_is_left_to_who_reads_it(package, tmp_path):
-    broken = tmp_path / "broken.py"
-    broken.write_text("x =")
+    broken = write(tmp_path, {"broken.py": "x ="})
     found = package(files=[broken, tmp_path / "none.yaml"])
     assert found["none.yaml"] == "missing" and len(found["broken.py"]) == code.DIGITS
