@@ -283,9 +283,10 @@ def test_documents_are_shortened_to_whole_paragraphs():
     ],
 )
 def test_bad_schemas(change, message):
-    good = {"version": 1, "types": {"A": {"properties": {"name": {}, "description": {}, "keywords": {"list": True}}}}}
+    properties = {"name": {}, "description": {}, "keywords": {}, "jobs": {"list": True}}
+    good = {"version": 1, "types": {"A": {"properties": properties}}}
     kind = schema_from_json(good).types["A"]
-    assert kind.lists == {"keywords"} and not kind.custom
+    assert kind.lists == {"keywords", "jobs"} and not kind.custom
     with pytest.raises(UserError, match=message):
         schema_from_json(good | change)
 

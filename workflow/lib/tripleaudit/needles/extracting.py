@@ -200,7 +200,7 @@ def identify_all(
 
 
 def judge(
-    needle: Needle, candidates: Sequence[Entity], max_tokens: int = 60, width: int = 300
+    needle: Needle, candidates: Sequence[Entity], max_tokens: int, width: int = 300
 ) -> Generator[Request, Answer, tuple[int | None, Answer | None]]:
     """Ask for the entity that is the needle.
 
