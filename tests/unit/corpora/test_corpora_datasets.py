@@ -27,12 +27,6 @@ def saved(tmp_path, rows):
     return tmp_path / "data"
 
 
-def test_a_real_corpus_survives(tmp_path, real_data):
-    sentences = read_corpus(real_data / "nyt11-hrl/test.json").sentences
-    to_dataset_dict({"test": sentences}).save_to_disk(str(tmp_path / "data"))
-    assert read_corpus(tmp_path / "data").sentences == sentences
-
-
 def test_a_data_set_of_other_columns_is_read_by_a_mapping_or_refused_in_a_sentence(tmp_path):
     rows = [{"sent": "Rome is in Italy", "facts": [["Rome", "in", "Italy"]]}, {"sent": "x", "facts": []}]
     corpus = read_corpus(saved(tmp_path / "named", rows), columns={"text": "sent", "triples": "facts"})

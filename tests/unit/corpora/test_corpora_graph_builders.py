@@ -10,9 +10,7 @@ import pytest
 from support.reading import lines, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 TRIPLES = [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]
@@ -195,12 +193,3 @@ def test_the_format_of_predictions_and_an_encoding_are_said(tmp_path, capsys, go
     assert value["micro"]["correct"] == 1
     assert "is no encoding of texts" in score(capsys, gold, gold, "--encoding", "rot13")[1]
     assert "is no encoding of texts" in score(capsys, gold, gold, "--encoding", "nope")[1]
-
-
-def test_a_dump_is_a_row_of_a_study_by_its_path_alone(tmp_path):
-    (tmp_path / "dump.json").write_text(json.dumps([LANGCHAIN]))
-    save_sentences(tmp_path / "test.jsonl", read_corpus(tmp_path / "dump.json").sentences)
-    out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
-    files = SystemFiles(tmp_path / "test.jsonl", tmp_path / "test.jsonl", out, report, [str(tmp_path / "dump.json")])
-    predict_system("builder", {"predictions": "dump.json"}, files, {"threads": 1})
-    assert [triple.strings for triple in load_sentences(out)[0].triples] == TRIPLES

@@ -463,6 +463,9 @@ BROKEN = [  # files, options, what the refusal says
     (own(head="A", type="r"), {}, "the object of .* is missing"),
     (own(head=3, type="r", tail="B"), {}, "expected the position of one of"),
     # a mapping
+    ({"a.json": [ROME]}, "text", "--column: 'text', expected ROLE=COLUMN"),
+    ({"a.json": [ROME]}, "subjekt=a", "--column: unknown key 'subjekt', did you mean 'subject'"),
+    ({"a.json": [ROME]}, "text=text,text=subject", "text is text and subject; expected each role once"),
     ({"a.json": {"body": "A B", "triples": []}}, "text=bodi", r"there is no column 'bodi' \(text\)"),
     ({"a.json": {"text": "A B", "triples": [["A", "r", "B"]]}}, "order=srx", "order: expected one of sro, sor"),
     ({"a.json": {"text": "A B", "triples": {"a": 1}}}, "text=text", "the triple .* has no relation"),

@@ -169,20 +169,6 @@ def test_every_encoding_and_compression(tmp_path):
         read_corpus(write(tmp_path, {"cut.jsonl": zstd[:40]}))
 
 
-def test_pairs_without_a_relation_are_counted(tmp_path):
-    rows = [["A B C", "A", label, "B"] for label in ("NA", "r", "no_relation")]
-    corpus = read_corpus(write(tmp_path, {"a.csv": table(HEAD, *rows)}))
-    assert strings(corpus) == [[("A", "r", "B")]]
-    assert corpus.report.notes == {"pairs_without_relation": 2}
-
-
-def test_mappings_of_another_form_are_refused():
-    with pytest.raises(UserError, match="'text', expected ROLE=COLUMN"):
-        parse_columns(["text"])
-    with pytest.raises(UserError, match="--column: unknown key 'subjekt', did you mean 'subject'"):
-        parse_columns(["subjekt=a"])
-
-
 def test_commands_take_a_mapping(tmp_path, capsys):
     path = write(tmp_path, {"a.jsonl": lines(*rows_of(own, "kanten", "satz"))})
     plain = write(tmp_path, {"b.jsonl": lines(*PLAIN["lists"])})

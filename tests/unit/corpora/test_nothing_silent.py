@@ -155,7 +155,8 @@ CASES: dict[str, tuple[dict, object]] = {
         cells(HEAD, *([f"A{n} leads B{n}", "leads", f"A{n}", f"B{n}"] for n in range(10))), (10, 10, {"order_rso": 10}),
     ),
     "labels of no relation": (
-        cells(HEAD, GOOD, ["It rains", "It", "NA", "rains"]), (2, 1, {"pairs_without_relation": 1}),
+        cells(HEAD, GOOD, *(["It rains", "It", label, "rains"] for label in ("NA", "no_relation"))),
+        (2, 1, {"pairs_without_relation": 2}),
     ),
     "capital headers": (cells([name.upper() for name in HEAD], GOOD), (1, 1, {})),
     "ids twice": (rows({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
@@ -364,12 +365,6 @@ def test_a_file_given_twice_is_refused(tmp_path, capsys, caplog, again):
         read_corpus([path, tmp_path / "copy.jsonl"])
     assert main(["score", str(path), str(tmp_path / "copy.jsonl"), "--bootstrap", "0"]) == 0
     assert "the same file as the gold" in caplog.text
-
-
-def test_a_column_said_twice_is_refused(tmp_path, capsys):
-    path = write(tmp_path, cells(HEAD, GOOD))
-    assert main(["check", str(path), "--column", "text=text,text=subject"]) == 1
-    assert "--column: text is text and subject; expected each role once" in capsys.readouterr().err
 
 
 def test_more_resamples_than_change_a_digit_are_refused(tmp_path, capsys):

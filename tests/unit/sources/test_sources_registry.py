@@ -26,14 +26,6 @@ def test_hashes_sizes_and_addresses_are_those_of_the_published_files(real_data):
         assert f"/{row['upstream']}/{row['upstream_commit']}/" in file.source.location
 
 
-def test_the_nyt_training_files_are_checked_by_their_counts():
-    for name in ("nyt/train_triples.json", "nyt10-hrl/train.json", "nyt29/train.sent"):
-        file = registry.raw_file(name)
-        assert file.sha256 is None
-        assert set(file.expect) == {"sentences", "triples"}
-    assert registry.raw_file("nyt/train_triples.json").expect["sentences"] == (56196,)
-
-
 def test_each_corpus_names_all_files_of_a_split():
     corpus = registry.corpus("conll04-full")
     assert corpus.splits == ("train", "valid", "test")
@@ -60,14 +52,6 @@ def test_unknown_names_are_one_clear_sentence():
 def test_a_model_may_be_named_by_its_source():
     assert registry.find_model("minilm").sha256
     assert registry.find_model("hub:org/name").source.location == "org/name"
-
-
-def test_a_model_in_parts_is_registered_with_the_hash_of_the_whole():
-    model = registry.model("mpnet-base")
-    assert [part.kind for part in model.source.parts] == ["pypi"] * 5
-    assert [part.inner.rpartition(".")[2] for part in model.source.parts] == ["001", "002", "003", "004", "005"]
-    assert (model.source.inner, model.layers) == ("all-mpnet-base-v2", 12)
-    assert model.sha256 and model.size
 
 
 def test_the_registry_needs_no_heavy_import():
