@@ -1,12 +1,12 @@
 """The adapters that ship, each asked as a study asks it, with tiny models of the packages' own classes."""
 
 import importlib.util
-import json
 from pathlib import Path
 
 import pytest
 import yaml
 
+from support.webnlg import sentence
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
@@ -23,12 +23,8 @@ QUIET = {"timeout": 120.0, "restarts": 0}
 def query(tmp_path, monkeypatch):
     """Query a system about the texts as a study's job does; returns the answers."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    train = [{"id": "t", "text": "tim leads apple", "triples": [["tim", "leads", "apple"], ["ada", "wrote", "notes"]]}]
-    spans = [
-        {"subject": {"start": None, "end": None, "text": s}, "relation": r,
-         "object": {"start": None, "end": None, "text": o}} for s, r, o in train[0]["triples"]
-    ]  # fmt: skip
-    (tmp_path / "train.jsonl").write_text(json.dumps({**train[0], "triples": spans}) + "\n")
+    train = sentence("tim leads apple", ("tim", "leads", "apple"), ("ada", "wrote", "notes"))
+    save_sentences(tmp_path / "train.jsonl", [train])
     save_sentences(tmp_path / "test.jsonl", [Sentence(str(n), text) for n, text in enumerate(TEXTS)])
 
     def query(kind: str, value: object, **settings) -> list[Sentence]:

@@ -8,8 +8,8 @@ import pytest
 from support.fake_endpoint import FakeEndpoint
 from support.hidden_halves import AUGMENTED, NUMBER, ORIGINAL, PARTS, TRAIN, knows, write_sets
 from support.scored import told
-from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.spans import find_spans
+from support.webnlg import sentence
+from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
@@ -22,18 +22,10 @@ KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz"
 PRICES = {"input": 1.0, "output": 2.0}
 
 
-def said(text: str, *triples: tuple[str, str, str]) -> Sentence:
-    def span(name: str) -> Span:
-        places, _ = find_spans(text, name)
-        return Span(*places[0], name) if places else Span(None, None, name)
-
-    return Sentence("s", text, tuple(Triple(span(s), r, span(o)) for s, r, o in triples))
-
-
 def test_the_shown_half_ends_between_words_and_holds_one_entity_alone():
-    half = cut(said("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel")))
+    half = cut(sentence("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel")))
     assert (half.shown, half.hidden) == ("Ada Lund works", {0: "object"})
-    half = cut(said("In Oslo lives Ben Ode today .", ("Ben Ode", "residence", "Oslo")))
+    half = cut(sentence("In Oslo lives Ben Ode today .", ("Ben Ode", "residence", "Oslo")))
     assert (half.shown, half.hidden) == ("In Oslo lives", {0: "subject"})
     assert cut(Sentence("e", "")).shown == cut(Sentence("e", "Alone")).shown == ""
 
@@ -51,21 +43,21 @@ def test_the_shown_half_ends_between_words_and_holds_one_entity_alone():
     ],
 )
 def test_what_the_shown_half_gives_away_is_left_out(text, pair, why):
-    half = cut(said(text, (pair[0], "r", pair[1])))
+    half = cut(sentence(text, (pair[0], "r", pair[1])))
     assert (half.hidden, half.why) == ({}, {0: why})
 
 
 def test_short_words_give_nothing_away():
-    half = cut(said("Ada of the hill went to see the Isle of Man .", ("Ada", "r", "Isle of Man")))
+    half = cut(sentence("Ada of the hill went to see the Isle of Man .", ("Ada", "r", "Isle of Man")))
     assert half.hidden == {0: "object"}
 
 
 def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted():
-    own = said("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel"))
-    there = said("Ada Lund in Oslo works there today and now .", ("Ada Lund", "employer", "Oslo"))
-    variants = [said("Bo works for Delta .", ("Bo", "employer", "Delta")), there]
-    open_ = said("Bo for Delta works for years and years .", ("Bo", "employer", "Delta"))
-    odd = said("Bo works for Delta .", ("Bo", "residence", "Delta"))
+    own = sentence("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel"))
+    there = sentence("Ada Lund in Oslo works there today and now .", ("Ada Lund", "employer", "Oslo"))
+    variants = [sentence("Bo works for Delta .", ("Bo", "employer", "Delta")), there]
+    open_ = sentence("Bo for Delta works for years and years .", ("Bo", "employer", "Delta"))
+    odd = sentence("Bo works for Delta .", ("Bo", "residence", "Delta"))
     own, there = replace(own, id="a"), replace(there, id="b")
     variants = [
         replace(one, id=f"{of}.{n}") for n, (one, of) in enumerate(zip([*variants, open_, odd], "abab", strict=True))
@@ -73,7 +65,7 @@ def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted(
     pairs, counts = chosen([own, there], variants, 9)
     assert [(len(variants), original.hidden) for original, variants in pairs] == [(1, {0: "object"})]
     assert (counts["of"], counts["left_out"]) == (2, 1) and counts["why"]["hidden name shown"] == 1
-    same = [said(f"{one} works for {other} .", (one, "employer", other)) for one, other in
+    same = [sentence(f"{one} works for {other} .", (one, "employer", other)) for one, other in
             (("Ada Lund", "Delta"), ("Bo", "Harrow Steel"), ("Harrow Steel", "Bo"))]  # fmt: skip
     pairs, counts = chosen([own], [replace(one, id=f"a.{n}") for n, one in enumerate([open_, odd, *same])], 9)
     assert not pairs and counts["why"]["no variant"] == 1
