@@ -77,7 +77,7 @@ image: ## build the container image, and the file that --software-deployment-met
 	docker build --tag tripleaudit .
 	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
-mutate: $(READY) ## change 100 places of the code that results depend on, and count how many a test notices (N=100)
+mutate: $(READY) ## change 100 places of the package, and count how many a test notices (N=100)
 	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100) --goal $(or $(GOAL),0.95)
 
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)

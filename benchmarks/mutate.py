@@ -1,4 +1,4 @@
-"""Mutation testing of the packages that results depend on: small changes, each of which a test should notice.
+"""Mutation testing of the package: small changes, each of which a test should notice.
 
 ``python -m benchmarks.mutate [--sample 100] [--seed 0] [--only PART …]`` changes one place of one module in a copy of
 the project at a time (a number, a comparison, an operator, a condition), runs the unit tests that run this place until
@@ -40,10 +40,6 @@ import yaml
 from benchmarks.reached import FEW, PACKAGE, Reached, Tracer, at_import, tests_of
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = (
-    *("scoring", "protocols", "training", "extractors", "llm", "generative", "grescores", "needles", "plan"),
-    *("commands", "tables"),
-)
 COMPARED = {ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
             ast.In: ast.NotIn, ast.NotIn: ast.In}  # fmt: skip
 COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
@@ -145,15 +141,14 @@ class _Changer(ast.NodeTransformer):
 
 
 def mutations(root: Path, only: Sequence[str] = ("",)) -> Iterator[Mutation]:
-    """Yield every change of every module of the packages whose path has one of the parts ``only``."""
-    for package in PACKAGES:
-        for path in sorted((root / PACKAGE / package).rglob("*.py")):
-            name = str(path.relative_to(root))
-            if any(part in name for part in only):
-                changer = _Changer()
-                changer.visit(ast.parse(path.read_text(encoding="utf-8")))
-                for place, (line, was, now) in enumerate(changer.found):
-                    yield Mutation(name, line, place, was, now)
+    """Yield every change of every module whose path has one of the parts ``only``."""
+    for path in sorted((root / PACKAGE).rglob("*.py")):
+        name = str(path.relative_to(root))
+        if any(part in name for part in only):
+            changer = _Changer()
+            changer.visit(ast.parse(path.read_text(encoding="utf-8")))
+            for place, (line, was, now) in enumerate(changer.found):
+                yield Mutation(name, line, place, was, now)
 
 
 def mutated(root: Path, mutation: Mutation) -> str:
@@ -289,7 +284,7 @@ def main() -> int:
             (copy.parent / "shared").symlink_to((ROOT.parent / "shared").resolve())
         reached = Reached(
             ROOT,
-            [ROOT / PACKAGE / package for package in PACKAGES],
+            [ROOT / PACKAGE],
             args.keep / "reached.jsonl",
             lambda test, tracer, part: forked(ROOT, copy.parent / "tests.log", [test], tracer, part) and None,
         )
