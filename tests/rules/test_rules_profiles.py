@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from support.processes import program
-from support.workflow import ROOT, ran, snakemake, write_study
+from support.workflow import ROOT, change, ran, snakemake, write_study
 
 PROFILES = sorted(path.parent.name for path in (ROOT / "workflow/profiles").glob("*/config.yaml"))
 CHECKS = ("--seconds-between-status-checks", "1", "--latency-wait", "10")
@@ -31,19 +31,13 @@ def rules() -> dict[str, str]:
 
 
 @pytest.fixture
-def encoder(tmp_path) -> Path:
-    """What a plan needs of an encoder; nothing is trained here."""
-    (tmp_path / "encoder").mkdir()
-    (tmp_path / "encoder" / "config.json").write_text("{}", encoding="utf-8")
-    return tmp_path / "encoder"
-
-
-@pytest.fixture
-def folder(tmp_path, encoder) -> Path:
-    """A folder with a small study, reached by the relative paths that a profile names."""
-    write_study(tmp_path, encoder)
+def folder(tmp_path) -> Path:
+    """A folder with a small study, reached by the relative paths that a profile names; nothing is trained here."""
+    for name in ("encoder", "box"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "encoder" / "config.json").write_text("{}", encoding="utf-8")  # what a plan needs of an encoder
+    write_study(tmp_path, tmp_path / "encoder")
     (tmp_path / "workflow").symlink_to(ROOT / "workflow")
-    (tmp_path / "box").mkdir()
     return tmp_path
 
 
@@ -101,7 +95,7 @@ def test_a_study_is_planned_with_the_profile_for_slurm(folder):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("served", [False, True], ids=["service", "own-model"])
-def test_extraction_by_a_service_stays_where_the_network_is(served, folder, encoder):
+def test_extraction_by_a_service_stays_where_the_network_is(served, folder):
     endpoint = {"model": "some-model"}
     endpoint |= {"serve": {"source": "smollm2"}} if served else {"base_url": "http://localhost:9/v1"}
     generative = {
@@ -109,8 +103,8 @@ def test_extraction_by_a_service_stays_where_the_network_is(served, folder, enco
         "systems": {"one": {"endpoint": "one", "setting": "closed"}},
         "datasets": {"tiny": {"corpus": "tiny", "split": "test", "limit": 2}},
     }
-    config = write_study(folder, encoder, generative=generative)
-    result = ran(folder, "--list-rules", config=config, snakefile=ROOT / "tests/support/local_rules.smk")
+    change(folder, {"generative": generative})
+    result = ran(folder, "--list-rules", snakefile=ROOT / "tests/support/local_rules.smk")
     local = set(re.search("^local: (.*)$", result.stdout + result.stderr, re.MULTILINE)[1].split())
     assert {"fetch_model", "table"} < local
     assert not local & {"train", "predict", "score", "prepare_corpus"}

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,8 @@ from typing import Any
 from websockets.sync.client import connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync"
-)
-FLAGS += " --disable-extensions --no-first-run --remote-debugging-port=0 --window-size=1400,1000"
+FLAGS = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update"
+FLAGS += " --disable-sync --disable-extensions --no-first-run --remote-debugging-port=0 --window-size=1400,1000"
 KEYS = {"Tab": 9, "Enter": 13, "Space": 32, "End": 35}
 KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
 
@@ -127,12 +126,8 @@ def browser(folder: Path) -> Iterator[Page]:
         yield page
         page.close()
     finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(10)
+        process.kill()
+        process.wait()
 
 
 def _page_address(port_file: Path, process: subprocess.Popen, log: Path) -> str:
@@ -141,9 +136,5 @@ def _page_address(port_file: Path, process: subprocess.Popen, log: Path) -> str:
         assert process.poll() is None, log.read_text()[-2000:]
         assert time.monotonic() < deadline, "Chromium did not start"
         time.sleep(0.05)
-    port, path = port_file.read_text().split("\n")[:2]
-    whole = Page(f"ws://127.0.0.1:{port}{path}")
-    targets = whole.call("Target.getTargets")["targetInfos"]
-    whole.close()
-    target = next(one["targetId"] for one in targets if one["type"] == "page")
-    return f"ws://127.0.0.1:{port}/devtools/page/{target}"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port_file.read_text().splitlines()[0]}/json/list") as targets:
+        return next(one["webSocketDebuggerUrl"] for one in json.load(targets) if one["type"] == "page")

@@ -1,5 +1,6 @@
 """Running a study the way a user does and ending it the way a power cut does."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+
+import psutil
 
 from support.forks import SETTINGS
 from support.workflow import ROOT
@@ -116,10 +119,8 @@ class Running:
         os.kill(self.process.pid, signal.SIGKILL)  # first, so that it cannot see its jobs die
         while found := session_members(self.process.pid):
             for pid in found:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    continue
             time.sleep(0.01)
         self.process.wait()
         self._reader.join(10)
@@ -129,14 +130,10 @@ class Running:
 def session_members(session: int) -> list[int]:
     """The living processes of a session."""
     found = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                state, _, _, of = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(of) == session and state not in "ZX":
-                found.append(int(folder.name))
+    for process in psutil.process_iter(["status"]):
+        with contextlib.suppress(ProcessLookupError):
+            if os.getsid(process.pid) == session and process.info["status"] != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
     return found
 
 

@@ -164,21 +164,12 @@ def test_odd_times_of_answers_are_no_times(tmp_path, monkeypatch, created):
     assert asked.text == "fine" and asked.bill["last"] == 5
 
 
-VECTORS = {
-    "none": {},
-    "null": {"embedding": None},
-    "text": {"embedding": "AAAA"},
-    "empty": {"embedding": []},
-    "nested": {"embedding": [[1, 2]]},
-    "NaN": {"embedding": [float("nan"), 1]},
-    "null in it": {"embedding": [1, None]},
-    "an object": {"embedding": {"a": 1}},
-}
+NO_VECTORS = (None, "AAAA", [], [[1, 2]], [float("nan"), 1], [1, None], {"a": 1})
 
 
-@pytest.mark.parametrize("case", VECTORS)
-def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path, case):
-    odd = malformed(json.dumps({"data": [VECTORS[case]]}))
+@pytest.mark.parametrize("row", [{}, *({"embedding": value} for value in NO_VECTORS)])
+def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path, row):
+    odd = malformed(json.dumps({"data": [row]}))
     with asking(tmp_path, faults=lambda *_: odd, concurrency=2) as (fake, client):
         with pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
             client.embed(list("abcdefghi"), batch=1)
@@ -308,28 +299,17 @@ def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):
 # --- records of another version, and clocks
 
 
-def _edited(change):
-    """A stored record whose answer is changed."""
-
-    def text(stored: str) -> str:
-        record = json.loads(stored)
-        change(record["answer"])
-        return json.dumps(record)
-
-    return text
-
-
 @pytest.mark.parametrize(
     ("change", "sent"),
     [
-        (lambda stored: stored[:-20], 1),
-        (_edited(lambda answer: answer.pop("usage")), 1),
-        (_edited(lambda answer: answer.pop("text")), 1),
-        (_edited(lambda answer: answer.update(usage=None)), 1),
-        (_edited(lambda answer: answer.update(text=None)), 1),
-        (_edited(lambda answer: answer.update(usage=[1])), 1),
-        (_edited(lambda answer: answer["usage"].update(new=1)), 0),
-        (_edited(lambda answer: answer.update(new={"a": 1})), 0),
+        (None, 1),
+        (lambda answer: answer.pop("usage"), 1),
+        (lambda answer: answer.pop("text"), 1),
+        (lambda answer: answer.update(usage=None), 1),
+        (lambda answer: answer.update(text=None), 1),
+        (lambda answer: answer.update(usage=[1]), 1),
+        (lambda answer: answer["usage"].update(new=1), 0),
+        (lambda answer: answer.update(new={"a": 1}), 0),
     ],
     ids=["cut", "no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
 )
@@ -339,7 +319,10 @@ def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again
             with Client(endpoint(fake), tmp_path) as client:
                 assert client.complete_all(requests(1))[0].text == "fine"
             path = Cache(tmp_path).path(client.key(requests(1)[0]))
-            path.write_text(change(path.read_text()))
+            record = json.loads(stored := path.read_text())
+            if change is not None:
+                change(record["answer"])
+            path.write_text(json.dumps(record) if change else stored[:-20])
         assert fake.count == 1 + sent
 
 
