@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,11 +74,6 @@ def said(text: str) -> list[str]:
     """Return the lines of the message on a configuration that is not usable, out of any output."""
     lines = text.split("Configuration is not usable:\n", 1)[1].splitlines()
     return [line.strip().removeprefix("- ") for line in lines if line.strip().startswith("- ")]
-
-
-def refusals(cases: str) -> list[tuple[dict, str]]:
-    """Return what studies say and why it cannot work, from lines of YAML with a line ``-> problem`` below each."""
-    return [(yaml.safe_load(changes), problem) for changes, problem in re.findall(r"((?:(?!->).+\n)+)-> (.+)\n", cases)]
 
 
 def refusal(folder: Path) -> str:

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from support.workflow import problems, refusals
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.grescores.aggregate import _bounds, hard_match, mean_score, micro_scores
@@ -146,32 +145,6 @@ def scored(plan, dataset, place):
     text, files = plan.spec(dataset)
     write_dataset_scores(json.loads(text), [place(file) for file in files], Access({}, "s"), "scores.csv")
     return f"grescores/{dataset}.csv", Path("scores.csv").read_text(encoding="utf-8")
-
-
-REFUSED = """
-judge: {endpoint: nowhere}
--> grescores/judge/endpoint: unknown endpoint 'nowhere'; known are e
-judge: {endpoint: e, others: [e]}
--> grescores/judge/others: a judge is named twice
-datasets: {a: {level: page, gold: {triples: gold.json}}}
--> grescores/datasets/a/level: expected one of 'sentence', 'bag' or 'document', got 'page'
-datasets: {a: {level: bag, gold: {triples: gold.json}, corpus: c}}
--> grescores/datasets/a: expected exactly one of gold, corpus, generative
-datasets: {a: {level: bag, corpus: cc}}
--> grescores/datasets/a/corpus: unknown corpus 'cc'
-datasets: {a: {level: bag, generative: llm}}
--> grescores/datasets/a/generative: unknown data set 'llm' of the section generative, did you mean 'lm'?
-datasets: {a: {level: bag, gold: {triples: gold.json}, systems: {groundtruth: {triples: m.jsonl}}}}
--> grescores/datasets/a/systems: 'groundtruth' is the row of the gold triples
-datasets: {a: {level: bag, gold: {triples: gold.json},
-               systems: {a: {triples: o.json, row: r}, b: {triples: o.json, row: r}}}}
--> grescores/datasets/a/systems/b/row: row and seed of 'a'; expected a seed for each
-"""
-
-
-@pytest.mark.parametrize(("changes", "problem"), refusals(REFUSED))
-def test_problems_of_a_section_are_found_before_anything_runs(given, changes, problem):
-    assert [line[: len(problem)] for line in problems(given({**SECTION, **changes}))] == [problem]
 
 
 def test_a_data_set_is_scored_into_tidy_rows(given, kept):
