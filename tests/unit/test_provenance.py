@@ -22,6 +22,10 @@ def test_a_record_names_code_data_settings_versions_and_times(tmp_path):
     assert (found["seed"], found["device"], found["seconds"]) == (3, "cpu", 1.235)
 
 
+def test_a_digest_is_of_the_canonical_form_and_stays_what_it_is():
+    assert digest({"b": ["é", 1], "a": None}) == "78ab89dca31849202db8157bb7253b0a46e90c5e369f642a1afb539fc54e1cb2"
+
+
 def test_a_record_holds_no_path_and_no_host(tmp_path):
     import socket
 
