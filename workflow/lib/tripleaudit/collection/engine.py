@@ -23,7 +23,10 @@ from tripleaudit.collection.finished import (
     write_state,
 )
 from tripleaudit.collection.reading import Block, Reading, divide
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.registry import saved_extractor_name
+from tripleaudit.files import sha256
 from tripleaudit.machine.progress import Progress
 from tripleaudit.provenance import digest
 
@@ -59,8 +62,6 @@ class Collection:
 
     def settings(self) -> dict[str, Any]:
         """What decides the content of a block besides its text."""
-        from tripleaudit.files import sha256
-
         models, system = {"extractor": self.models.extractor, "gate": self.models.gate}, self.models.system
         files = [] if system is None else [file for file in (*system.files, system.train) if file]
         extracting = system and digest([system.kind, self.deciding, {Path(file).name: sha256(file) for file in files}])
@@ -154,9 +155,6 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     Raises:
         UserError: a folder holds no model, or one of the other kind.
     """
-    from tripleaudit.descriptors import EXTRACTORS
-    from tripleaudit.extractors.registry import saved_extractor_name
-
     extractor = models.system.name if models.system else saved_extractor_name(models.extractor)
     gate = saved_extractor_name(models.gate) if models.gate else None
     classifiers = {spec.base or name for name, spec in EXTRACTORS.items() if spec.classifier}

@@ -23,6 +23,8 @@ from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.machine import memory
 from tripleaudit.machine.clock import Clock
 from tripleaudit.scoring.gate import THRESHOLD
+from tripleaudit.systems.queries import Query, query_system
+from tripleaudit.systems.test_set import named_relations
 
 COUNTED = ("sentences", "let_through", "cut", "with_triples", "triples")
 
@@ -61,9 +63,6 @@ class System:
         Raises:
             UserError: the system does not answer all of them.
         """
-        from tripleaudit.systems.queries import Query, query_system
-        from tripleaudit.systems.test_set import named_relations
-
         self.money = 0.0
         query = Query(
             self.name,

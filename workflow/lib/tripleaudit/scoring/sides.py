@@ -9,8 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.corpora.bundled import is_bundle
+from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.given import Given
+from tripleaudit.corpora.readers.rdf import is_rdf, read_any, rows
+from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.row_files import Probe, Row
+from tripleaudit.corpora.remarks import say
 from tripleaudit.errors import UserError
 
 log = logging.getLogger(__name__)
@@ -40,8 +47,6 @@ def load_pair(
     Raises:
         UserError: a file cannot be read, or the two do not fit together.
     """
-    from tripleaudit.corpora.readers import read_corpus
-
     right = load_side(gold, "truth", format, columns)
     if isinstance(predictions, Given):
         predictions.gold = right
@@ -67,11 +72,6 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
         path: of a file, or a bundle.
         ids: the rows need ids, and their triples under that name.
     """
-    from tripleaudit.corpora.bundled import is_bundle
-    from tripleaudit.corpora.readers.rdf import is_rdf, rows
-    from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import Probe
-
     path = Path(path)
     if path.suffix == ".zip" or is_bundle(path) or not path.exists():
         return False
@@ -90,21 +90,15 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
     Raises:
         UserError: an id is none of the gold's or comes twice, or rows without ids are not one for each sentence.
     """
-    from tripleaudit.corpora.corpus import build_corpus
-    from tripleaudit.corpora.readers.rdf import read_any
-    from tripleaudit.corpora.readers.records import Mapped
-    from tripleaudit.corpora.readers.row_files import Row
-    from tripleaudit.corpora.remarks import say
-
-    rows, mapped = list(read_any(path)), Mapped()
-    named = all(isinstance(row, dict) and row.get("id") is not None for _, row in rows)
-    if not named and len(rows) != len(gold):
+    listed, mapped = list(read_any(path)), Mapped()
+    named = all(isinstance(row, dict) and row.get("id") is not None for _, row in listed)
+    if not named and len(listed) != len(gold):
         raise UserError(
-            f"{path}: {len(rows)} rows without texts and ids for {len(gold)} sentences; expected one for each, in "
+            f"{path}: {len(listed)} rows without texts and ids for {len(gold)} sentences; expected one for each, in "
             "their order, or ids"
         )
     raw, open_ = [], {sentence.id: sentence.text for sentence in gold}
-    for number, (where, row) in enumerate(rows):
+    for number, (where, row) in enumerate(listed):
         name = str(row["id"]) if named else gold[number].id
         if name not in open_:
             state = "comes a second time" if name in {each.id for each in gold} else "is no id of the gold"
@@ -136,8 +130,6 @@ def load_side(
 
     Predictions often have another format than the corpus, so theirs is recognised from the content wherever it shows.
     """
-    from tripleaudit.corpora.readers import detect_format, read_corpus
-
     if isinstance(path, Given):
         return read_corpus(path, columns={} if side == "predict" and path.usual() else columns).sentences
     name: str = format
