@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, toy_sentences, training_batch, worked_example
+from support.extractors import build, dense, toy_sentences, training_batch
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.birte import SWAPPED, BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
@@ -134,15 +134,6 @@ class TestBiRTE(ExtractorContract, PlainLoss, Evidence):
         model.biaffine.mul_(20)
 
 
-def test_worked_example(tiny_encoder):
-    batch = training_batch(build(BiRTE, tiny_encoder), [worked_example()])
-    triples = batch["triples"].numpy()
-    low, high = np.array([0.2]), np.array([0.7])
-    subject, object_, drawn = draw_pairs(triples, high, low, 1)
-    assert [int(part[0]) for part in (*subject, *object_)] == [4, 4, 6, 8]
-    assert drawn.tolist() == [False, True]
-
-
 def test_pairs_are_drawn_uniformly_subject_first():
     triples = np.array(
         [[1, 3, 3, 0, 5, 5], [1, 3, 3, 1, 5, 5], [1, 3, 3, 0, 6, 7], [1, 4, 5, 2, 6, 7], [2, 1, 1, 0, 2, 2]]
@@ -217,18 +208,6 @@ def test_sentences_without_triples_leave_the_later_terms(tiny_encoder):
     assert {key: float(term) > 0 for key, term in terms.items()} == {
         "subject": True, "object": True, "object_given_subject": False, "subject_given_object": False, "relation": False
     }  # fmt: skip
-
-
-def test_an_encoder_without_a_pooler_gets_one(tiny_encoder, tmp_path):
-    from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-    tokenizer.save_pretrained(tmp_path / "encoder")
-    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=32)
-    DistilBertModel(config).save_pretrained(tmp_path / "encoder")
-    model = build(BiRTE, tmp_path / "encoder").eval()
-    assert model(**training_batch(model, toy_sentences())).loss > 0
-    model.extract(["tim cook leads apple ."])
 
 
 def test_its_three_stages_draw_apart():

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from transformers import AutoModel
+from transformers import AutoModel, AutoTokenizer, DistilBertConfig, DistilBertModel
 
 from support.contract import check_padding_invariance, check_zero_triple_batch
 from support.extractors import NAMES, build, built, save_tiny_encoder, save_tiny_mpnet, toy_sentences, training_batch
@@ -33,6 +33,20 @@ def test_an_extractor_on_mpnet_trains_and_predicts_alike_in_both_formulations(mp
         check_zero_triple_batch(model.train())
         check_padding_invariance(model)
         assert model.extract(["", "london"])[0].triples == ()
+
+
+def test_an_encoder_without_a_pooler_gets_one_and_one_of_unknown_inner_width_four_times_its_width(
+    tiny_encoder, tmp_path
+):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.save_pretrained(tmp_path)
+    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48)
+    DistilBertModel(config).save_pretrained(tmp_path)
+    birte, grte = (build(resolve(name)[0], tmp_path).eval() for name in ("birte", "grte"))
+    assert birte(**training_batch(birte, toy_sentences())).loss > 0
+    birte.extract(["tim cook leads apple ."])
+    assert getattr(grte.config.encoder, "intermediate_size", None) is None
+    assert grte.refine.widen.out_features == 4 * 32
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])

@@ -31,9 +31,6 @@ def test_the_worked_example_has_its_documented_indices(aligner):
     assert aligner.tokenizer.convert_ids_to_tokens(aligned.input_ids) == (
         ["[CLS]", "tim", "cook", "leads", "apple", "in", "cup", "##ert", "##ino", ".", "[SEP]"]
     )
-    rows, lost = token_triples(aligned, worked_example(), RELATIONS)
-    assert rows.tolist() == [[1, 2, 0, 4, 4], [4, 4, 1, 6, 8]]
-    assert lost == 0
     # the leading special stands before the first character, the trailing one behind the last
     assert aligned.starts.tolist() == [0, 0, 4, 9, 15, 21, 24, 27, 30, 34, 35]
     assert aligned.ends.tolist() == [0, 3, 8, 14, 20, 23, 27, 30, 33, 35, 35]
@@ -46,8 +43,6 @@ def test_markers_follow_every_whitespace_word_and_end_every_entity(tokenizer):
     assert " ".join(tokens).replace(" [unused1]", "|") == (
         "[CLS] tim| cook| leads| apple| in| cup ##ert ##ino| .| [SEP]"
     )
-    rows, _ = token_triples(aligned, worked_example(), RELATIONS)
-    assert rows.tolist() == [[1, 4, 0, 7, 8], [7, 8, 1, 11, 14]]
     assert aligned.characters(7, 8) == (15, 20)
     assert aligned.markers.tolist() == [token == "[unused1]" for token in tokens]
 
@@ -69,58 +64,33 @@ def test_every_span_of_words_comes_back(aligner, tokenizer, layout, words, data)
         assert span[0] < span[1]
 
 
-def test_a_span_that_cuts_a_token_is_lost_and_counted(aligner):
-    text = "tim cook leads apple ."
-    inside = Sentence("s", text, (Triple(Span(0, 2, "ti"), "C", Span(15, 20, "apple")),))
-    (aligned,) = aligner.align([text])
-    rows, lost = token_triples(aligned, inside, RELATIONS)
-    assert rows.shape == (0, 5)
-    assert lost == 1
+TWICE = sentence("apple leads tim and apple leads tim .", ("apple", "C", "tim"))
+SECOND = Sentence("s", TWICE.text, (Triple(Span(20, 25, "apple"), "C", Span(32, 35, "tim")),))
+CUT = sentence("tim cook leads apple .", ("ti", "C", "apple"))
+BEFORE = sentence("tim cook leads apple.", ("tim cook", "C", "apple"))
+SAME = sentence("tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple"))
 
 
-def test_an_entity_before_punctuation_is_found_in_the_subword_layout(aligner, tokenizer):
-    text = "tim cook leads apple."
-    each = Sentence("s", text, (Triple(Span(0, 8, "tim cook"), "C", Span(15, 20, "apple")),))
-    assert token_triples(aligner.align([text])[0], each, RELATIONS)[0].tolist() == [[1, 2, 0, 4, 4]]
-    # a marker stands after a whole word, so an entity that ends inside one has no marker to end with
-    assert token_triples(Aligner(tokenizer, "marker").align([text])[0], each, RELATIONS)[1] == 1
-
-
-def test_truncation_keeps_the_frame_and_loses_what_lies_behind(aligner, tokenizer):
-    (short,) = aligner.align([worked_example().text], max_length=6)
-    assert short.truncated
-    assert len(short) == 6
-    assert short.input_ids[0] == tokenizer.cls_token_id
-    assert short.input_ids[-1] == tokenizer.sep_token_id
-    rows, lost = token_triples(short, worked_example(), RELATIONS)
-    assert rows.tolist() == [[1, 2, 0, 4, 4]]
-    assert lost == 1
-
-
-def test_a_word_cut_in_the_middle_is_no_entity_in_the_marker_layout(tokenizer):
-    (short,) = Aligner(tokenizer, "marker").align([worked_example().text], max_length=9)  # cuts after ##ert
-    rows, lost = token_triples(short, worked_example(), RELATIONS)
-    assert rows.tolist() == [[1, 4, 0, 7, 8]]
-    assert lost == 1
-
-
-def test_all_occurrences_pair_up_and_first_takes_the_first(aligner):
-    text = "apple leads tim and apple leads tim ."
-    each = sentence(text, ("apple", "C", "tim"))
-    (aligned,) = aligner.align([text])
-    later = Sentence("s", text, (Triple(Span(20, 25, "apple"), "C", Span(32, 35, "tim")),))
-    assert token_triples(aligned, each, RELATIONS, "all")[0].tolist() == [
-        [1, 1, 0, 3, 3], [1, 1, 0, 7, 7], [5, 5, 0, 3, 3], [5, 5, 0, 7, 7],
-    ]  # fmt: skip
-    assert token_triples(aligned, later, RELATIONS, "given")[0].tolist() == [[5, 5, 0, 7, 7]]
-    assert token_triples(aligned, later, RELATIONS, "first")[0].tolist() == [[1, 1, 0, 3, 3]]
-
-
-def test_duplicate_triples_and_unknown_relations(aligner):
-    each = sentence("tim leads apple .", ("tim", "C", "apple"), ("tim", "C", "apple"), ("tim", "new", "apple"))
-    rows, lost = token_triples(aligner.align([each.text])[0], each, RELATIONS)
-    assert rows.tolist() == [[1, 1, 0, 3, 3]]
-    assert lost == 1
+@pytest.mark.parametrize(
+    ("layout", "most", "each", "occurrence", "rows", "lost"),
+    [
+        ("subword", None, worked_example(), "given", [[1, 2, 0, 4, 4], [4, 4, 1, 6, 8]], 0),
+        ("marker", None, worked_example(), "given", [[1, 4, 0, 7, 8], [7, 8, 1, 11, 14]], 0),
+        ("subword", 6, worked_example(), "given", [[1, 2, 0, 4, 4]], 1),
+        ("marker", 9, worked_example(), "given", [[1, 4, 0, 7, 8]], 1),  # cut behind ##ert, in the middle of a word
+        ("subword", None, CUT, "given", [], 1),
+        ("subword", None, BEFORE, "given", [[1, 2, 0, 4, 4]], 0),
+        ("marker", None, BEFORE, "given", [], 1),  # a marker stands after a whole word, so that "apple" has none
+        ("subword", None, TWICE, "all", [[1, 1, 0, 3, 3], [1, 1, 0, 7, 7], [5, 5, 0, 3, 3], [5, 5, 0, 7, 7]], 0),
+        ("subword", None, SECOND, "given", [[5, 5, 0, 7, 7]], 0),
+        ("subword", None, SECOND, "first", [[1, 1, 0, 3, 3]], 0),
+        ("subword", None, SAME, "given", [[1, 1, 0, 3, 3]], 1),  # once; and one of an unknown relation
+    ],
+)
+def test_triples_in_tokens_and_those_that_no_tokens_fit(tokenizer, layout, most, each, occurrence, rows, lost):
+    (aligned,) = Aligner(tokenizer, layout).align([each.text], most)
+    found, missing = token_triples(aligned, each, RELATIONS, occurrence)
+    assert (found.shape, found.tolist(), missing) == ((len(rows), 5), rows, lost)
 
 
 def test_empty_and_blank_texts(aligner, tokenizer):
@@ -169,6 +139,7 @@ def test_a_text_that_just_fits_is_not_cut(tokenizer):
     ):
         (aligned,) = Aligner(tokenizer, layout, limit=limit).align([text])
         assert (len(aligned), aligned.truncated) == (limit, cut)
+        assert aligned.input_ids[[0, -1]].tolist() == [tokenizer.cls_token_id, tokenizer.sep_token_id]
     for layout in ("subword", "marker"):  # which markers do not count for
         assert [Aligner(tokenizer, layout).align([text], size)[0].truncated for size in (11, 10)] == [False, True]
         assert Aligner(tokenizer, layout, limit=8).align([text], 11)[0].truncated

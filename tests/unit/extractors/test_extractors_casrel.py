@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss, Portions
-from support.extractors import build, dense, toy_sentences, training_batch, worked_example
+from support.extractors import build, dense, toy_sentences
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects
 
@@ -93,16 +93,6 @@ class TestCasRel(ExtractorContract, PlainLoss, Portions, Evidence):
     overfit = {"sentences": toy_sentences(chain=False)}
     first = True
     portions = casrel, "ROWS_AT_ONCE"
-
-
-def test_worked_example(tiny_encoder):
-    model = build(CasRel, tiny_encoder)
-    batch = training_batch(model, [worked_example()])
-    assert batch["triples"].tolist() == [[0, 1, 2, 0, 4, 4], [0, 4, 4, 1, 6, 8]]
-    start, end, present, drawn = draw_subjects(batch["triples"].numpy(), np.array([0.2]), 1)
-    assert (start.tolist(), end.tolist(), present.tolist(), drawn.tolist()) == ([1], [2], [True], [True, False])
-    start, end, _, drawn = draw_subjects(batch["triples"].numpy(), np.array([0.7]), 1)
-    assert (start.tolist(), end.tolist(), drawn.tolist()) == ([4], [4], [False, True])
 
 
 def test_subjects_are_drawn_uniformly_over_distinct_spans():

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss, Portions
-from support.extractors import build, random_batch, toy_sentences, training_batch, worked_example
+from support.extractors import build, random_batch, toy_sentences, training_batch
 from support.pairs import dense_classes, listed, perfect
 from tripleaudit.extractors import grte, tables
 from tripleaudit.extractors.grte import GRTE, MMH, MMT, MSH, MST, SMH, SMT, SS, decode, targets
@@ -81,15 +81,10 @@ class TestGRTE(ExtractorContract, PlainLoss, Portions):
         return random_batch(seed, triples=8)
 
 
-def test_worked_example(tiny_encoder):
-    batch = training_batch(build(GRTE, tiny_encoder), [worked_example()])
-    cells = targets(batch["triples"])
-    assert listed(cells) == [(0, 1, 4, MSH), (0, 2, 4, MST), (1, 4, 6, SMH), (1, 4, 8, SMT)]
-
-
-def test_labels_of_the_other_lengths():
-    cells = targets(torch.tensor([[0, 1, 1, 0, 4, 4], [0, 2, 3, 0, 5, 7]]))
-    assert listed(cells) == [(0, 1, 4, SS), (0, 2, 5, MMH), (0, 3, 7, MMT)]
+def test_labels_of_all_lengths():
+    triples = [[0, 1, 1, 0, 4, 4], [0, 2, 3, 0, 5, 7], [0, 4, 5, 1, 8, 8], [0, 6, 6, 1, 8, 9]]
+    pairs = [(0, 2, 5, MMH), (0, 3, 7, MMT), (1, 4, 8, MSH), (1, 5, 8, MST), (1, 6, 8, SMH), (1, 6, 9, SMT)]
+    assert listed(targets(torch.tensor(triples))) == [(0, 1, 4, SS), *pairs]
 
 
 @pytest.mark.parametrize("pairs", [30, 40_000])
@@ -160,15 +155,3 @@ def test_a_head_takes_no_tail_of_another_relation_or_sentence():
             assert not len(decode(found, 2, 9)[0])
             found = replace(found, sentence=torch.zeros(2).long(), relation=torch.zeros(2).long())
             assert decode(found, 2, 9)[0].tolist() == [[0, 2, cells[1, 1].item(), 0, 2, cells[1, 2].item()]]
-
-
-def test_a_refining_block_on_an_encoder_of_unknown_inner_width_has_four_times_its_width(tmp_path, tiny_encoder):
-    from transformers import AutoTokenizer, DistilBertConfig, DistilBertModel
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
-    tokenizer.save_pretrained(tmp_path)
-    config = DistilBertConfig(vocab_size=len(tokenizer), dim=32, n_layers=1, n_heads=2, hidden_dim=48)
-    DistilBertModel(config).save_pretrained(tmp_path)
-    model = build(GRTE, tmp_path)
-    assert getattr(model.config.encoder, "intermediate_size", None) is None
-    assert model.refine.widen.out_features == 4 * 32

@@ -130,18 +130,6 @@ def test_loss_weights_move_from_entities_to_a_mean_over_all_maps(tiny_encoder):
     assert model.loss_weights() == pytest.approx((1 / 9, 4 / 9))
 
 
-def test_an_untrained_model_marks_a_bounded_number_of_cells(tiny_encoder, monkeypatch):
-    monkeypatch.setattr(tables, "MOST_CELLS", 50)
-    model = build(TPLinker, tiny_encoder)
-    batch = training_batch(model, toy_sentences())
-    with torch.inference_mode():
-        hidden = model.encode(batch["input_ids"], batch["attention_mask"])
-        cells = model.table(hidden, batch["content_mask"]).cells()
-    assert torch.bincount(cells.sentence).tolist() == [50] * 8
-    rows, scores = decode(cells, 4, hidden.shape[1])
-    assert len(rows) == len(scores)
-
-
 def test_the_score_is_the_product_of_the_four_probabilities_used():
     triples = torch.tensor([[0, 1, 2, 0, 4, 5], [1, 4, 6, 1, 1, 1]])  # the second has its object first
     cells = targets(triples, 2)

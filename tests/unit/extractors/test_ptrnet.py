@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss
-from support.extractors import build, random_batch, toy_sentences, training_batch, with_words, worked_example
+from support.extractors import build, random_batch, toy_sentences, with_words
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
@@ -151,14 +151,6 @@ class TestPtrNet(ExtractorContract, PlainLoss):
         batch = with_words(random_batch(seed, triples=14, longest=7))
         texts = torch.arange(batch["input_ids"].numel()).view_as(batch["input_ids"]) + 200
         return batch | {"input_ids": texts}  # all differ
-
-
-def test_worked_example(tiny_encoder):
-    model = build(PtrNet, tiny_encoder, width=8)
-    batch = training_batch(model, [worked_example()])
-    assert batch["classes"].tolist() == [[FIRST_RELATION, FIRST_RELATION + 1, NONE]]
-    words = batch["word_ids"][0, batch["positions"][0]]
-    assert words[:2].tolist() == [[0, 1, 3, 3], [3, 3, 5, 5]]
 
 
 def test_none_comes_first_without_triples_and_last_where_all_of_them_fit():

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, random_batch, sentence, training_batch, worked_example
+from support.extractors import build, dense, random_batch, sentence
 from tripleaudit.extractors.tdeer import TDEER, decode, draw_instances
 
 
@@ -116,13 +116,6 @@ class TestTDEER(ExtractorContract, PlainLoss, Evidence):
     @staticmethod
     def prepare(model):
         model.attention_bias.fill_(0.1)
-
-
-def test_worked_example(tiny_encoder):
-    batch = training_batch(build(TDEER, tiny_encoder, neg_samples=5), [worked_example()])
-    found = {tuple(row[1:4]): row[4] for row in instances_of(batch)}
-    positives = {(1, 2, 0): 1, (4, 4, 1): 1}
-    assert found == positives | {(4, 4, 0): 1, (1, 2, 1): 1, (6, 8, 1): 1}
 
 
 def test_negatives_are_sampled_per_positive():

@@ -7,14 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from transformers import AutoModel
 
-from support.contract import check_determinism, check_zero_triple_batch
-from support.extractors import build, dense, toy_sentences, training_batch, worked_example
+from support.contract import check_determinism, check_save_and_load, check_zero_triple_batch
+from support.extractors import build, dense, toy_sentences, training_batch
 from tripleaudit.cli import main
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.extractors.base import Extractor
-from tripleaudit.extractors.registry import load_extractor
 from tripleaudit.extractors.zcc import ZCC
 
 HEADS = ("binary", "mcml")
@@ -34,13 +31,6 @@ def learnt(encoder, head, steps=60):
         loss.backward()
         optimizer.step()
     return model
-
-
-def test_worked_example(tiny_encoder):
-    zero = [each for each in toy_sentences() if not each.triples]
-    for head, labels in (("binary", [1]), ("mcml", [1, 1, 0, 0])):
-        batch = training_batch(build(ZCC, tiny_encoder, head=head), [worked_example(), *zero])
-        assert batch["labels"].tolist() == [labels, *[[0] * len(labels)] * len(zero)]
 
 
 def test_the_strongest_relation_decides(tiny_encoder):
@@ -79,13 +69,7 @@ def test_whole_classifier(tiny_encoder, tmp_path, head):
     assert model.decide([]) == []
     alone = [model.decide([text])[0] for text in texts]  # padding changes nothing
     assert alone == pytest.approx(scores[:-1], abs=1e-5)
-
-    model.save_pretrained(tmp_path / "saved")
-    for load in (load_extractor, Extractor.from_pretrained, ZCC.from_pretrained, AutoModel.from_pretrained):
-        loaded = load(tmp_path / "saved")
-        assert type(loaded) is ZCC
-        assert loaded.config.head == head
-        assert loaded.decide(texts) == model.decide(texts)
+    check_save_and_load(model, tmp_path / "saved")
 
 
 def test_evaluation_scores_the_positive_class(tiny_encoder, monkeypatch):

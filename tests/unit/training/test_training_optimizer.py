@@ -11,7 +11,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.optimizer import (
     Rates,
-    clip_each,
     clip_gradients,
     make_optimizer,
     parameter_groups,
@@ -67,71 +66,48 @@ def test_the_head_may_have_its_own_schedule(tiny_encoder):
     assert set(zip(roles, rates, strict=True)) == {("encoder", 0.25), ("head", 1.0)}
 
 
-@pytest.mark.parametrize("bound", [0.5, 5.0])
-def test_the_global_norm_is_clipped_and_returned(bound):
-    parameters = [torch.nn.Parameter(torch.zeros(size)) for size in (1, 4, 2)]
-    gradients = [torch.full((1,), 2.0), torch.full((4,), -1.0)]
-    for parameter, gradient in zip(parameters, gradients, strict=False):
-        parameter.grad = gradient.clone()
-    norm = clip_gradients(iter(parameters), TrainingSettings(clip="global", clip_norm=bound))
-    assert norm.item() == pytest.approx(8**0.5)
-    factor = min(1.0, bound / 8**0.5)
-    for parameter, gradient in zip(parameters, gradients, strict=False):
-        torch.testing.assert_close(parameter.grad, gradient * factor, rtol=1e-5, atol=0)
-    assert parameters[2].grad is None
-
-
 def with_gradient(*values: float) -> torch.nn.Parameter:
     parameter = torch.nn.Parameter(torch.zeros(len(values)))
-    parameter.grad = torch.tensor(values)
+    parameter.grad = torch.tensor(values, dtype=torch.float32)
     return parameter
 
 
-@pytest.mark.parametrize("bound", [0.5, 5.0])
-def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(bound):
-    parameter, optimizer = with_gradient(1.2, -1.6), SimpleNamespace()
-    norm = clip_gradients([parameter], TrainingSettings(clip="global", clip_norm=bound), optimizer)
-    assert norm.item() == pytest.approx(2.0)
-    assert optimizer.grad_scale.item() == pytest.approx(max(1.0, 2.0 / bound), rel=1e-5)
-    assert parameter.grad.tolist() == pytest.approx([1.2, -1.6])
+TINY = 1.2e-6, -1.6e-6  # as small as the number that keeps a norm from being zero
 
 
 @pytest.mark.parametrize("formulation", ["", "device"])
-def test_each_tensor_is_clipped_on_its_own_in_both_formulations(monkeypatch, formulation):
+@pytest.mark.parametrize(
+    ("clip", "bound", "gradients", "factors"),
+    [
+        ("global", 0.5, [(2,), (-1,) * 4], [0.5 / 8**0.5] * 2),
+        ("global", 5.0, [(2,), (-1,) * 4], [1, 1]),
+        ("global", 5.0, [(3, 4)], [1]),  # the bound itself
+        ("global", 1e-6, [TINY], [1 / 3]),
+        ("parameter", 2.0, [(0.1,) * 4, (10,) * 4], [1, 0.1]),
+        ("parameter", 5.0, [(3, 4)], [1]),
+        ("parameter", 1e-6, [TINY], [1 / 3]),
+        ("none", 1.0, [(100,) * 3], [1]),
+    ],
+)
+def test_gradients_are_clipped_as_pytorch_clips_them(monkeypatch, formulation, clip, bound, gradients, factors):
+    """But those within the bound are left alone on a CPU: PyTorch's factor for the bound itself is less than 1."""
     monkeypatch.setenv("TRIPLEAUDIT_FORMULATION", formulation)
-    small, large, none = with_gradient(*[0.1] * 4), with_gradient(*[10.0] * 4), torch.nn.Parameter(torch.zeros(4))
-    clip_gradients([small, large, none], TrainingSettings(clip="parameter", clip_norm=2.0))
-    assert small.grad.tolist() == pytest.approx([0.1] * 4)
-    assert large.grad.tolist() == pytest.approx([1.0] * 4, rel=1e-5)
+    parameters, without = [with_gradient(*each) for each in gradients], torch.nn.Parameter(torch.zeros(2))
+    norm = clip_gradients(iter([*parameters, without]), TrainingSettings(clip=clip, clip_norm=bound))
+    whole = math.hypot(*(value for each in gradients for value in each))
+    assert norm == (pytest.approx(whole) if clip == "global" else None) and without.grad is None
+    for parameter, values, factor in zip(parameters, gradients, factors, strict=True):
+        close = {"rtol": 0 if factor == 1 and not formulation else 1e-4, "atol": 0}
+        torch.testing.assert_close(parameter.grad, torch.tensor(values) * float(factor), **close)
 
 
-def test_tiny_gradients_are_clipped_as_pytorch_clips_them():
-    """Where the norm is as small as the number that keeps it from being zero."""
-    bound, settings = 1e-6, TrainingSettings(clip="global", clip_norm=1e-6)
-    expected = with_gradient(1.2e-6, -1.6e-6)
-    torch.nn.utils.clip_grad_norm_([expected], bound)
-    assert expected.grad.tolist() == pytest.approx([0.4e-6, -1.6e-6 / 3], rel=1e-4)
-    own, each, optimizer = with_gradient(1.2e-6, -1.6e-6), with_gradient(1.2e-6, -1.6e-6), SimpleNamespace()
-    clip_gradients([own], settings)
-    clip_each([each], bound)
-    torch.testing.assert_close(own.grad, expected.grad, rtol=1e-5, atol=0)
-    torch.testing.assert_close(each.grad, expected.grad, rtol=1e-5, atol=0)
-    clip_gradients([with_gradient(1.2e-6, -1.6e-6)], settings, optimizer)
-    assert 1 / optimizer.grad_scale.item() == pytest.approx(1 / 3, rel=1e-4)
-
-
-def test_gradients_of_the_bound_itself_are_left_as_they_are():
-    """Exactly: PyTorch's factor would be a little less than 1."""
-    whole, each = with_gradient(3.0, 4.0), with_gradient(3.0, 4.0)
-    assert clip_gradients([whole], TrainingSettings(clip="global", clip_norm=5.0)) == 5
-    clip_each([each], 5.0)
-    assert whole.grad.tolist() == each.grad.tolist() == [3, 4]
-
-
-def test_no_clipping_leaves_gradients_alone():
-    parameter = with_gradient(*[100.0] * 3)
-    assert clip_gradients([parameter], TrainingSettings()) is None
-    assert parameter.grad.tolist() == [100.0] * 3
+@pytest.mark.parametrize(("values", "bound", "scale"), [((1.2, -1.6), 0.5, 4), ((1.2, -1.6), 5.0, 1), (TINY, 1e-6, 3)])
+def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(values, bound, scale):
+    parameter, optimizer = with_gradient(*values), SimpleNamespace()
+    norm = clip_gradients([parameter], TrainingSettings(clip="global", clip_norm=bound), optimizer)
+    assert norm.item() == pytest.approx(math.hypot(*values))
+    assert optimizer.grad_scale.item() == pytest.approx(scale, rel=1e-4)
+    assert parameter.grad.tolist() == pytest.approx(values)
 
 
 @pytest.mark.parametrize(
