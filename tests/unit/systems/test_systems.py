@@ -1,22 +1,21 @@
 """The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
 
-import contextlib
 import errno
 import json
 import os
 import re
 import signal
-import socket
 import sys
 import threading
 import time
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
-from support.serving import answering
+from support.serving import answering, serving
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
@@ -294,25 +293,17 @@ def test_a_system_of_each_kind_that_fails_in_each_way_loses_its_row_with_one_sen
 def test_an_address_that_is_no_such_service_loses_its_row(box, said, expected):
     """Two trickle, their body or their head, one byte at a time."""
 
-    def serve() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                with connection, contextlib.suppress(OSError):
-                    heard = b""
-                    while not heard.endswith(b"}"):  # head and body; what is left unread would reset the connection
-                        heard += connection.recv(1 << 16)
-                    head, blank, rest = said.partition(b" " * 40)
-                    connection.sendall(head)
-                    for _ in blank:
-                        time.sleep(0.05)
-                        connection.sendall(b" ")
+    class Odd(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            head, blank, _ = said.partition(b" " * 40)
+            self.wfile.write(head)
+            for _ in blank:
+                time.sleep(0.05)
+                self.wfile.write(b" ")
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=serve, daemon=True).start()
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with serving(Odd) as address:
         failed = box.failed("address", address, concurrency=1, restarts=0, timeout=0.3 if b"  " in said else 20.0)
-        listener.shutdown(socket.SHUT_RDWR)
     assert failed.startswith(f"{address} {expected}"), failed
 
 
