@@ -39,74 +39,56 @@ DECISIONS = [("1", 0.9), ("2", 0.8), ("3", 0.7), ("4", 0.2), ("5", 0.5)]
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    paths = {name: tmp_path / f"{name}.jsonl" for name in ("gold", "predictions", "train", "decisions")}
+    paths = {name: tmp_path / f"{name}.jsonl" for name in ("gold", "predictions", "train", "decisions", "report", "nz")}
     save_sentences(paths["gold"], GOLD)
+    save_sentences(paths["nz"], [row for row in GOLD if row.triples])
     save_sentences(paths["predictions"], PREDICTIONS)
     save_sentences(paths["train"], TRAIN)
     write_jsonl(paths["decisions"], [{"id": id_, "score": score} for id_, score in DECISIONS])
+    # the first answer cost nothing and is not listed
+    write_json(paths["report"], {"failed": None, "queried": 5, "of": 5, "money_of": {"2": 2, "3": 4, "4": 8, "5": 16}})
     return paths
 
 
-def scored(files: dict[str, Path], tmp_path: Path, **options) -> dict[tuple[str, str, str], Score]:
+def scored(files: dict[str, Path], tmp_path: Path, *given: str, gold: str = "gold", **options) -> list[Score]:
     out = {"out_scores": tmp_path / "scores.csv", "out_counts": tmp_path / "counts.csv"}
-    further = {name: options.pop(name) for name in ("train", "decisions", "report") if name in options}
-    chosen = RunFiles(gold=files["gold"], predictions=files["predictions"], **out, **further)
-    score_run(chosen, KEYS, **options)
-    return {(row.stratum, row.matching, row.metric): row for row in read_scores(out["out_scores"])}
+    further = {name: files[name] for name in ("predictions", *given)}
+    score_run(RunFiles(gold=files[gold], **further, **out), KEYS, **options)
+    return read_scores(out["out_scores"])
 
 
-def numbers(rows: dict[tuple[str, str, str], Score], *metrics: str, matching: str = "exact-string") -> list[float]:
-    return [rows["all", matching, metric].value for metric in metrics]
+def values(rows: list[Score], *matchings: str) -> dict[str, float]:
+    return {f"{row.stratum} {row.metric}": row.value for row in rows if row.matching in matchings}
 
 
-def test_scores_of_a_run_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
-    rows = scored(files, tmp_path, train=files["train"])
-    value = {key: row.value for key, row in rows.items()}
-    assert numbers(rows, "correct", "predicted", "gold", "sentences") == [3, 5, 5, 5]
-    assert value["all", "exact-string", "f1"] == pytest.approx(0.6)
-    assert value["entirely_seen", "exact-string", "f1"] == 1.0
-    assert value["partially_seen", "exact-string", "precision"] == 0.5
-    assert value["unseen", "exact-string", "recall"] == 0.0
-    assert value["others", "exact-string", "recall"] == 0.5
-    row = rows["all", "exact-string", "f1"]
-    assert (row.low, row.high) == (None, None)  # five sentences are too few for an interval
-    assert row.keys == keys_of(KEYS) and row.key("testing") == "wz"
-    assert {key[1] for key in rows} == set(MATCHINGS) - {"strict"}
+@pytest.mark.parametrize(
+    ("given", "options", "expected"),
+    [
+        (["train"], {}, {"all correct": 3, "all predicted": 5, "all gold": 5, "all sentences": 5, "all f1": 0.6,
+                         "entirely_seen f1": 1, "partially_seen precision": 0.5, "unseen recall": 0,
+                         "others recall": 0.5}),
+        ([], {"only_with_triples": True}, {"all predicted": 4, "all gold": 5, "all sentences": 4}),
+        ([], {"gold": "nz"}, {"all predicted": 4, "all gold": 5, "all sentences": 4}),  # of WZ predictions
+        # sentence 4 is rejected rightly, sentence 5 with a score of exactly the default threshold wrongly
+        (["decisions"], {}, {"all correct": 2, "all predicted": 3, "all gold": 5, "all let_through": 3}),
+        (["decisions"], {"threshold": 0.4}, {"all correct": 3, "all predicted": 4, "all let_through": 4}),
+        (["decisions", "report"], {}, {"all let_through": 3, "all money": 6, "all money_ungated": 30}),
+        (["report"], {}, {"all sentences": 5, "all money": None}),  # without a gate
+    ],
+)  # fmt: skip
+def test_scores_of_a_run_by_hand(files: dict[str, Path], tmp_path: Path, given, options, expected: dict) -> None:
+    found = values(scored(files, tmp_path, *given, **options), "exact-string", "")
+    assert {key: found.get(key) for key in expected} == pytest.approx(expected)
 
 
-def test_stratum_without_sentences_has_no_scores(files: dict[str, Path], tmp_path: Path) -> None:
+def test_a_run_has_its_keys_and_strata_without_sentences_no_scores(files: dict[str, Path], tmp_path: Path) -> None:
     save_sentences(files["train"], GOLD)
-    rows = scored(files, tmp_path, train=files["train"])
-    assert rows["unseen", "exact-string", "sentences"].value == 0
-    assert ("unseen", "exact-string", "f1") not in rows
-
-
-def test_nz_scores_come_from_wz_predictions(files: dict[str, Path], tmp_path: Path) -> None:
-    rows = scored(files, tmp_path, only_with_triples=True)
-    assert rows["all", "exact-string", "predicted"].value == 4
-    save_sentences(files["gold"], [row for row in GOLD if row.triples])
-    again = scored(files, tmp_path)
-    assert {key: row.value for key, row in again.items()} == {key: row.value for key, row in rows.items()}
-
-
-@pytest.mark.parametrize(("threshold", "found"), [(0.5, [2, 3, 5]), (0.4, [3, 4, 5])])
-def test_gate_empties_rejected_sentences(files: dict[str, Path], tmp_path: Path, threshold: float, found: list) -> None:
-    """Sentence 4 is rejected rightly, sentence 5 with a score of exactly the default threshold wrongly."""
-    rows = scored(
-        files, tmp_path, decisions=files["decisions"], **({"threshold": threshold} if threshold < 0.5 else {})
-    )
-    assert numbers(rows, "correct", "predicted", "gold") == found
-
-
-def test_a_gate_says_what_it_lets_through_and_what_that_costs(files: dict[str, Path], tmp_path: Path) -> None:
-    assert numbers(scored(files, tmp_path, decisions=files["decisions"]), "let_through", matching="") == [3]
-    money, given = {"1": 1.0, "2": 2.0, "3": 4.0, "4": 8.0, "5": 16.0}, {"report": tmp_path / "report.json"}
-    for costs, expected in ((money, [3, 7, 31]), ({**money, "1": 0.0}, [3, 6, 30])):
-        known = {id_: cost for id_, cost in costs.items() if cost}  # an answer that cost nothing is not listed
-        write_json(given["report"], {"failed": None, "queried": 5, "of": 5, "money_of": known})
-        rows = scored(files, tmp_path, decisions=files["decisions"], **given)
-        assert numbers(rows, "let_through", "money", "money_ungated", matching="") == expected
-    assert ("all", "", "money") not in scored(files, tmp_path, **given)  # without a gate
+    rows = scored(files, tmp_path, "train")
+    assert all((row.low, row.high) == (None, None) for row in rows)  # five sentences are too few for an interval
+    assert {row.keys for row in rows} == {keys_of(KEYS)} and rows[0].key("testing") == "wz"
+    assert {row.matching for row in rows} == set(MATCHINGS) - {"strict"}
+    found = values(rows, "exact-string")
+    assert found["unseen sentences"] == 0 and "unseen f1" not in found
 
 
 def test_gate_needs_a_decision_for_every_sentence() -> None:
@@ -260,13 +242,11 @@ def test_a_curve_has_one_point_for_each_different_score() -> None:
 
 
 def test_a_system_is_scored_on_the_sentences_that_it_was_queried_about(files: dict[str, Path], tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
     save_sentences(files["predictions"], PREDICTIONS[:3])
-    write_json(report, {"failed": None, "queried": 3, "of": 5})
-    assert numbers(scored(files, tmp_path, report=report), "sentences") == [3]
-    write_json(report, {"failed": None, "queried": 5, "of": 5})
     with pytest.raises(UserError, match="3 predictions for the 5 sentences"):  # two were lost
-        scored(files, tmp_path, report=report)
+        scored(files, tmp_path, "report")
+    write_json(files["report"], {"failed": None, "queried": 3, "of": 5})
+    assert values(scored(files, tmp_path, "report"), "exact-string")["all sentences"] == 3
 
 
 def test_repeated_texts_are_said_once_they_are_matched_by_text(caplog: pytest.LogCaptureFixture) -> None:
