@@ -1,7 +1,6 @@
 """What builders of knowledge graphs and open extractors write is read with no option, as their packages dump it."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -56,17 +55,6 @@ OUTPUTS = {
 }  # fmt: skip
 
 
-GRAPHML = """<?xml version="1.0"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">
-<node id="Ada Lund"/><node id="Harrow Steel"/><edge source="Ada Lund" target="Harrow Steel"/></graph></graphml>
-"""
-NEO4J = ":START_ID,:END_ID,:TYPE\nAda Lund,Harrow Steel,leads\n"
-CONLLU = "# sent_id = s1\n# text = Ada leads\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n"
-REFUSED = {
-    "graph.graphml": (GRAPHML, "it is no table, whose rows have fields like its first line"),
-    "neo4j.csv": (NEO4J, "its columns are :START_ID, :END_ID, :TYPE; say which column is what with --column text="),
-    "parsed.conllu": (CONLLU, "it is no table, whose rows have fields like its first line"),
-}
 FILES = {**dict.fromkeys(("s1.ttl", "s1.nt", "s1.jsonld"), "rdf"), "graphrag-3.3.0": "graphrag"}
 PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text(encoding="utf-8")
 
@@ -94,15 +82,6 @@ def test_a_file_or_folder_of_a_builder_is_read(tmp_path, name):
         path = Path(shutil.copy(SAMPLES / "rdflib-7.6.0" / name, tmp_path))
         write(tmp_path, {"s1.txt": TEXT})
     assert read(path) == [(FILES[name], TEXT, expected)] and f"`{FILES[name]}`" in PAGE
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_three_of_sixteen_builders_are_refused_in_a_sentence(tmp_path, name):
-    assert len({*OUTPUTS, *FILES, *REFUSED} - {"rebel", "spacy-llm"}) == 16  # those that docs/formats.md speaks of
-    content, said = REFUSED[name]
-    with pytest.raises(UserError, match=re.escape(said)) as caught:
-        read_corpus(write(tmp_path, {name: content}))
-    assert "\n" not in str(caught.value)
 
 
 def test_the_page_says_the_lines_that_dumped_the_samples():

@@ -11,7 +11,6 @@ from support.reading import lines, located, strings, write
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
-from tripleaudit.corpora.store import save_sentences
 from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
 from tripleaudit.registries import use_plugins
@@ -105,6 +104,16 @@ def task(*links, **more):
 
 LINK = {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}
 RIGHT, LEFT = (0, "Ada", "leads", 10, "Delta"), (10, "Delta", "leads", 0, "Ada")
+STORED = [{"text": "A B", "predict": [["A", "r", "B"]], "truth": []}, {"text": "C", "predict": [], "truth": []}]
+PREDICTED = {
+    "list": STORED,
+    "lines": lines(*STORED),
+    "indented": "\n".join(json.dumps(row, indent=4) for row in STORED),
+}
+BEGUN = (  # relations lead from and to the last token of an entity
+    "#doc 1\n0\tAda\tB-P\t['knows']\t[2]\n1\tLee\tB-P\t['N']\t[1]\n2\tde\tI-P\t['leads']\t[3]\n"
+    "3\tDelta\tI-F\t['N']\t[3]\n4\tgrows\tO\t['N']\t[4]\n"
+)
 # name -> files, options, the triples of each sentence, and some of the report with ids, texts and types of entities
 SAMPLES = {
     "triple-list": (
@@ -222,6 +231,13 @@ SAMPLES = {
         BRAT, {"path": name}, [[(0, "Ada", "leads", 10, "De fta")], []],
         {"format": "brat", "notes": {"relations_between_lines": 1}},
     ) for name in ("a.ann", "a.txt", "")},
+    **{f"predictions, {side or 'gold by default'}, {form}": (
+        {"p.json": content}, {"side": side} if side else {}, [[(0, "A", "r", 2, "B")] * (side == "predict"), []],
+        {"format": "predictions", "ids": ["0", "1"]},
+    ) for side in ("", "truth", "predict") for form, content in PREDICTED.items()},
+    "iob, entities begin at B and where the type changes": (
+        {"a.txt": BEGUN}, {}, [[(0, "Ada", "knows", 4, "Lee de"), (4, "Lee de", "leads", 11, "Delta")]], {},
+    ),
     **{f"label-studio, {direction}": (
         {"a.json": task(LINK | {"direction": direction})}, {}, [found], {"format": "label-studio"},
     ) for direction, found in (("right", [RIGHT]), ("left", [LEFT]), ("bi", [RIGHT, LEFT]))},
@@ -251,27 +267,6 @@ def test_files_are_joined_and_the_three_of_one_corpus_found_by_their_common_name
     found = read_corpus(path, occurrence="given")
     assert found.report.found["given"] == 6
     assert read_corpus(path.with_suffix(""), occurrence="given").sentences == found.sentences
-
-
-def test_sentences_come_back_from_the_own_form(tmp_path):
-    rows = [ROME, {"text": "x", "triple_list": [["y", "r", "x"]]}]
-    sentences = read_corpus(write(tmp_path, {"a.json": rows})).sentences
-    save_sentences(tmp_path / "own.jsonl", sentences)
-    for occurrence in ("first", "given"):
-        corpus = read_corpus(tmp_path / "own.jsonl", occurrence=occurrence)
-        assert corpus.sentences == sentences
-        assert (corpus.report.format, corpus.report.triples_not_in_text) == ("jsonl", 1)
-
-
-@pytest.mark.parametrize("indent", [None, 4])
-def test_predictions(tmp_path, indent):
-    items = [{"text": "A B", "predict": [["A", "r", "B"]], "truth": []}, {"text": "C", "predict": [], "truth": []}]
-    for content in ("\n".join(json.dumps(item, indent=indent) for item in items), items):
-        path = write(tmp_path, {"p.json": content})
-        gold, predicted = (read_corpus(path, side=side) for side in ("truth", "predict"))
-        assert [sentence.id for sentence in gold.sentences] == [sentence.id for sentence in predicted.sentences]
-        assert (gold.report.triples, predicted.report.triples) == (0, 1)
-        assert read_corpus(path).report.zero_triple_sentences == 2
 
 
 @pytest.mark.parametrize(
@@ -436,6 +431,12 @@ BROKEN = [  # files, options, what the refusal says
     ({"a.txt": "Title\twith a tab\n\nAda Lund lives in Oslo.\n"}, {}, "texts without triples are for the commands ext"),
     ({"a.txt": 'Open "quote\tin a text\nof two lines\n'}, {}, "it is no table, whose rows have fields"),
     ({"a.tsv": "who\twhat\nAda\tlives\n"}, {}, "its columns are who, what; say which column is what"),
+    *(({name: content}, {}, "it is no table, whose rows have fields like its first line") for name, content in (
+        ("graph.graphml", '<?xml version="1.0"?>\n<graphml><graph edgedefault="directed"/></graphml>\n'),
+        ("parsed.conllu", "# text = Ada leads\n1\tAda\tAda\tPROPN\tNNP\t_\t2\tnsubj\t_\t_\n"),
+    )),
+    ({"neo4j.csv": ":START_ID,:END_ID,:TYPE\nAda Lund,Harrow Steel,leads\n"}, {},
+     "its columns are :START_ID, :END_ID, :TYPE; say which column is what with --column text="),
     # what would read it
     ({"a.txt": {"text": "a b", "predict": []}}, {}, r"near are .*predictions \(no 'truth'\)"),
     ({"a.txt": {"token": ["a"], "relation": "r"}}, {}, r"near are .*tacred \(no 'subj_start'"),
@@ -551,16 +552,6 @@ def test_what_is_not_there_is_one_clear_sentence(tmp_path):
     ):
         with pytest.raises(UserError, match=message):
             read_corpus(path)
-
-
-def test_entities_of_iob_begin_at_b_and_where_the_type_changes(tmp_path):
-    tags = {"Ada": "B-P", "Lee": "B-P", "de": "I-P", "Delta": "I-F", "grows": "O"}
-    related = {"Ada": "['knows']\t[2]", "de": "['leads']\t[3]"}  # from and to the last token of an entity
-    lines = [f"{n}\t{word}\t{tag}\t" + related.get(word, f"['N']\t[{n}]") for n, (word, tag) in enumerate(tags.items())]
-    (tmp_path / "a.txt").write_text("\n".join(["#doc 1", *lines]))
-    (sentence,) = read_corpus(tmp_path / "a.txt").sentences
-    found = [(t.subject.text, t.relation, t.object.text) for t in sentence.triples]
-    assert found == [("Ada", "knows", "Lee de"), ("Lee de", "leads", "Delta")]
 
 
 def test_the_declaration_of_the_page_is_short_and_reads_its_sample(tmp_path):

@@ -31,10 +31,6 @@ def test_sixty_sentences_are_read_with_equal_triples(tmp_path: Path, name: str) 
     assert corpus.report.triples == 72 and corpus.report.triples_not_in_text == 0
 
 
-def test_twenty_forms_are_tried() -> None:
-    assert len({*TEXTS, *FILES}) == 20 and set(FORMATS) == {*TEXTS, *FILES}
-
-
 def test_a_docbin_without_relations_says_what_is_missing(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     docbin(tmp_path / "a.spacy", ROWS, extension=False)

@@ -160,9 +160,6 @@ CASES: dict[str, tuple[dict, object]] = {
     ),
     "capital headers": (cells([name.upper() for name in HEAD], GOOD), (1, 1, {})),
     "ids twice": (rows({**ROW, "id": "a"}, {**ROW, "id": "a"}), (2, 2, {"renamed_ids": 1})),
-    "ids that look renamed": (
-        rows(*({**ROW, "id": name} for name in ("a", "a#2", "a", "a#2"))), (4, 4, {"renamed_ids": 2}),
-    ),
     "no triples among the predictions": (
         {"a.json": json.dumps({TEXT: [["Ada", "leads", "Delta"], ["Ada", 1], []]})}, (1, 1, {"malformed": 2}),
     ),

@@ -1,7 +1,5 @@
 """Planted copies are found, all of them, and nothing else."""
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,37 +7,6 @@ from hypothesis import strategies as st
 from support.webnlg import sentence
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.protocols.leakage import Copies, leakage, words
-
-
-def corpus(count: int, seed: int = 0) -> list[Sentence]:
-    """Sentences of 12 to 25 words whose frequencies fall like those of a language."""
-    draws = random.Random(seed)
-    vocabulary = [f"w{number}" for number in range(3000)]
-    weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
-    return [
-        Sentence(f"{seed}-{number}", " ".join(draws.choices(vocabulary, weights, k=draws.randint(12, 25))))
-        for number in range(count)
-    ]
-
-
-def changed(text: str, place: int) -> str:
-    parts = text.split()
-    parts[place % len(parts)] = "otherwise"
-    return " ".join(parts)
-
-
-def test_planted_copies_are_found_and_nothing_else() -> None:
-    train, test = corpus(3000), corpus(300, seed=1)
-    spaced = [sentence.text for sentence in train if len(set(words(sentence.text))) > 10]
-    planted: dict[str, tuple[str, str]] = {}  # text -> the one that it is like, and how
-    for n in range(10):
-        equal, folded, near = (spaced[7 * n + place] for place in (0, 3, 5))
-        planted[equal] = equal, "equal"
-        planted[f"{folded.upper()} !"] = folded, "normalised"
-        planted[changed(near, n)] = near, "near"
-    texts = [*(sentence.text for sentence in test), *planted]
-    found = Copies([sentence.text for sentence in train]).of(texts)
-    assert {texts[copy.position]: (train[copy.other].text, copy.kind) for copy in found} == planted
 
 
 def test_words_have_no_case_accents_and_punctuation() -> None:

@@ -77,23 +77,18 @@ def test_impossible_options_are_refused(splits, options, message):
 
 
 @pytest.mark.parametrize(
-    ("max_count", "size", "hidden", "shares", "strata"),
+    ("name", "size", "hidden", "shares", "strata"),
     [
-        (2, 4776, 182, [78.03, 17.05, 4.92], [435, 82, 34, 152]),
-        (6, 3951, 410, [56.50, 30.86, 12.63], [249, 133, 63, 258]),
-        (10, 3193, 554, [39.20, 37.40, 23.40], [160, 172, 99, 272]),
+        ("sift-1", 4776, 182, [78.03, 17.05, 4.92], [435, 82, 34, 152]),
+        ("sift-2", 3951, 410, [56.50, 30.86, 12.63], [249, 133, 63, 258]),
+        ("sift-3", 3193, 554, [39.20, 37.40, 23.40], [160, 172, 99, 272]),
     ],
 )
-def test_published_sifted_webnlg_to_the_last_digit(real_data, max_count, size, hidden, shares, strata):
+def test_published_sifted_webnlg_to_the_last_digit(real_data, name, size, hidden, shares, strata):
     folder = real_data / "webnlg"
     train, test = (read_triple_list(folder / f"{name}_triples.json") for name in ("train", "test"))
-    sifted, details = sift(Splits(train, [], test), rule="frequency", max_count=max_count)
+    sifted, details = sift(Splits(train, [], test), **SIFTED.defaults[name])
     report = audit_corpus(sifted.train, sifted.test)
     assert (len(sifted.train), details["hidden_triples"]) == (size, hidden)
     assert [round(100 * row["share"], 2) for row in report["triple_types"].values()] == shares
     assert [row["count"] for row in report["strata"].values()] == strata
-
-
-def test_the_published_sets_are_of_two_six_and_ten():
-    names = {f"sift-{number}": count for number, count in ((1, 2), (2, 6), (3, 10))}
-    assert SIFTED.defaults == {name: {"rule": "frequency", "max_count": count} for name, count in names.items()}
