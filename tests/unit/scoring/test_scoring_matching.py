@@ -6,9 +6,8 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.protocols.strata import STRATA
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts
-from tripleaudit.scoring.metrics import Micro, in_stratum, micro
+from tripleaudit.scoring.metrics import Micro, micro
 
 
 def span(start: int | None, text: str) -> Span:
@@ -89,17 +88,6 @@ def test_micro_scores_by_hand() -> None:
 
 def test_zero_denominators_give_zero() -> None:
     assert Micro(0, 0, 5).precision == Micro(0, 5, 0).recall == Micro(0, 0, 0).f1 == 0.0
-
-
-def test_strata_share_out_the_sentences_with_triples() -> None:
-    counts = np.array([[1, 1, 1], [0, 1, 2], [1, 2, 1], [0, 3, 0], [2, 2, 3]])
-    strata = ["entirely_seen", "unseen", "entirely_seen", None, "others"]
-    scores = {name: micro(counts[in_stratum(strata, name)]) for name in ("all", *STRATA)}
-    assert scores["all"] == micro(counts)
-    assert scores["entirely_seen"] == Micro(2, 3, 2, 2)
-    assert scores["unseen"] == Micro(0, 1, 2, 1)
-    assert scores["partially_seen"] == Micro(0, 0, 0, 0)
-    assert scores["others"] == Micro(2, 2, 3, 1)
 
 
 def test_rules_are_listed_from_the_usual_one_to_the_laxest():

@@ -15,7 +15,7 @@ from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import RunFiles, score_classifier, score_run
-from tripleaudit.scoring.scores import Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
+from tripleaudit.scoring.scores import COLUMNS, Score, keys_of, merge_scores, read_scores, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align, load_pair, load_side
 
 KEYS = {"study": "demo", "corpus": "c", "protocol": "original", "training": "nz", "testing": "wz", "seed": 1}
@@ -96,18 +96,25 @@ def test_gate_needs_a_decision_for_every_sentence() -> None:
         gate.scores_for(PREDICTIONS, {id_: gate.Decision(id_, score) for id_, score in DECISIONS[:4]})
 
 
+SCORES = ",".join(COLUMNS) + "\n,,,,,,,,all,m,f1,"
+
+
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("load", "text", "message"),
     [
-        ([{"score": 0.1}], "line 1: the key 'id' is missing"),
-        ([{"id": "1", "score": 0}, {"id": "2", "score": 1.5}], "line 2/score: expected at most 1, got 1.5"),
-        ([{"id": "1", "score": 1}, {"id": "1", "score": 0}], "the id '1' occurs twice"),
+        (gate.load_decisions, '{"score": 0.1}', "line 1: the key 'id' is missing"),
+        (gate.load_decisions, '{"id": "1", "score": 0}\n{"id": "2", "score": 1.5}', "line 2/score: expected at most 1"),
+        (gate.load_decisions, '{"id": "1", "score": 1}\n{"id": "1", "score": 0}', "the id '1' occurs twice"),
+        (load_counts, "a,b\n1,2\n", "not a file of per-sentence counts"),
+        (read_scores, "study,corpus\n", "line 1: not a scores file; column 'protocol' is missing"),
+        (read_scores, f"{SCORES}one,,\n", "line 2: expected numbers in value, low and high"),
+        (lambda path: merge_scores([path, path], path, path), f"{SCORES}0.5,,\n", "x: holds the same score as .*x"),
     ],
 )
-def test_bad_decisions_are_refused(tmp_path: Path, rows: list[dict], message: str) -> None:
-    write_jsonl(tmp_path / "d.jsonl", rows)
+def test_bad_files_are_refused(tmp_path: Path, load: Callable, text: str, message: str) -> None:
+    (tmp_path / "x").write_text(text)
     with pytest.raises(UserError, match=message):
-        gate.load_decisions(tmp_path / "d.jsonl")
+        load(tmp_path / "x")
 
 
 def test_classifier_scores_by_hand(files: dict[str, Path], tmp_path: Path) -> None:
@@ -138,12 +145,6 @@ def test_counts_file_round_trip(tmp_path: Path) -> None:
     assert again.of("partial-last").shape == (2, 3)
 
 
-def test_other_file_is_not_a_counts_file(tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(UserError, match="not a file of per-sentence counts"):
-        load_counts(tmp_path / "x.csv")
-
-
 def test_scores_merge_with_their_provenance(files: dict[str, Path], tmp_path: Path) -> None:
     scored(files, tmp_path)
     other = tmp_path / "other.csv"
@@ -155,25 +156,6 @@ def test_scores_merge_with_their_provenance(files: dict[str, Path], tmp_path: Pa
     assert set(first["inputs"]) == {"gold", "predictions"} and first["settings"]["keys"]["corpus"] == "c"
     assert "provenance" not in provenance[str(other)]
     assert sidecar_of("a/b.csv") == Path("a/b.provenance.json")
-
-
-def test_same_score_twice_is_refused(tmp_path: Path) -> None:
-    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    for path in files:
-        write_scores(path, [Score(keys_of({"corpus": "d"}), "all", "exact-string", "f1", 0.25)])
-    with pytest.raises(UserError, match=r"b\.csv: holds the same score as .*a\.csv"):
-        merge_scores(files, tmp_path / "out.csv", tmp_path / "out.json")
-
-
-def test_bad_scores_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "s.csv"
-    path.write_text("study,corpus\n")
-    with pytest.raises(UserError, match="line 1: not a scores file; column 'protocol' is missing"):
-        read_scores(path)
-    write_scores(path, [Score(keys_of({}), "all", "m", "f1", 1.0)])
-    path.write_text(path.read_text().replace(",1,,", ",one,,"))
-    with pytest.raises(UserError, match="line 2: expected numbers in value, low and high"):
-        read_scores(path)
 
 
 def test_predictions_are_aligned_by_id_then_by_position() -> None:
