@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import starmap
 
 import numpy as np
@@ -96,26 +97,18 @@ def test_rules_are_listed_from_the_usual_one_to_the_laxest():
     assert len({rule.order for rule in MATCHINGS.values()}) == len(MATCHINGS)
 
 
-def typed(text: str, *triples: tuple[str, str | None, str, str | None]) -> Sentence:
-    def span(entity: str, kind: str | None) -> Span:
-        return Span(text.index(entity), text.index(entity) + len(entity), entity, kind)
-
-    return Sentence("1", text, tuple(Triple(span(s, st), "in", span(o, ot)) for s, st, o, ot in triples))
+def typed(pair: tuple[Span, Span], *types: str | None) -> tuple[Span, str, Span]:
+    subject, object_ = (replace(span, type=type_) for span, type_ in zip(pair, types, strict=True))
+    return subject, "leads", object_
 
 
-def test_strict_asks_for_the_types_of_both_entities():
-    gold = [typed("Rome Italy Oslo", ("Rome", "Loc", "Italy", "Loc"), ("Oslo", "Loc", "Italy", "Loc"))]
-    guess = [typed("Rome Italy Oslo", ("Rome", "Loc", "Italy", "Loc"), ("Oslo", "Peop", "Italy", "Loc"))]
+def test_strict_asks_for_the_types_of_both_entities_where_both_sides_have_types():
+    right, again = typed((TIM, APPLE), "Peop", "Org"), typed((BOB, APPLE), "Peop", "Org")
+    gold, guess = [sentence(right, again)], [sentence(right, typed((BOB, APPLE), "Loc", "Org"))]
     assert sentence_counts(gold, guess, "strict").tolist() == [[1, 2, 2]]
     assert sentence_counts(gold, guess, check_matching("boundaries")).tolist() == [[2, 2, 2]]
-    half = [typed("Rome Italy Oslo", ("Rome", None, "Italy", "Loc"))]
+    half = [sentence(typed((TIM, APPLE), None, "Org"))]
     assert sentence_counts(gold, half, "strict").tolist() == [[0, 1, 2]]
-
-
-def test_strict_applies_only_where_both_sides_have_types():
-    gold = [typed("Rome Italy", ("Rome", "Loc", "Italy", "Loc"))]
-    bare = [typed("Rome Italy", ("Rome", None, "Italy", None))]
-    nothing = [Sentence("1", "Rome Italy")]
-    assert "strict" in applicable(gold, gold) and "strict" in applicable(gold, nothing)
-    assert "strict" not in applicable(gold, bare) and "strict" not in applicable(bare, gold)
-    assert set(applicable(bare, bare)) == set(MATCHINGS) - {"strict"}
+    assert all("strict" in applicable(gold, side) for side in (gold, half, [sentence()]))
+    assert "strict" not in applicable(gold, GOLD) and "strict" not in applicable(GOLD, gold)
+    assert set(applicable(GOLD, GOLD)) == set(MATCHINGS) - {"strict"}

@@ -3,7 +3,6 @@
 import gzip
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl
+from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.plan.study import Study
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.counts import load_counts
@@ -56,7 +55,9 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     study = Study.read(root / "config" / "webnlg-stored.yaml")
     provenances = [path for path, _ in study.systems.trainings()]
     assert len(provenances) == len(study.systems.histories()) == 13
-    assert all((row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read, provenances))
+    assert all(
+        (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read_json, provenances)
+    )
     assert {training_fact(path, {})["convergence"] is not None for path in provenances} == {True}
     folder = tmp_path / "casrel"
     shutil.copytree(root / "resources" / "trainings" / "webnlg" / "casrel", folder)
@@ -71,10 +72,6 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
         check_stored(folder / "provenance.json")
 
 
-def read(path):
-    return json.loads((Path(path)).read_text())
-
-
 @pytest.fixture(scope="module")
 def gold(real_data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("gold")
@@ -87,7 +84,7 @@ def gold(real_data, tmp_path_factory):
 
 @pytest.mark.parametrize("training", ["birte", "mp-casrel-en", "tplinker"])
 def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, root, tmp_path, training):
-    known = json.loads((real_data / "gpu-webnlg" / training / "scores.json").read_text())
+    known = read_json(real_data / "gpu-webnlg" / training / "scores.json")
 
     def counts(test):
         sentences = load_side(gold / f"{test}.jsonl", "gold")
