@@ -212,6 +212,11 @@ def with_words(batch: dict, size: int = 1) -> dict:
     return {**batch, "word_ids": word_ids, "word_first": first, "word_last": last}
 
 
+def tag_logits(shape: tuple[int, ...], sentence: torch.Tensor, start: torch.Tensor, end: torch.Tensor) -> torch.Tensor:
+    """Perfect logits (+10 / -10) [B, L, 2] of the starts and ends of spans."""
+    return torch.stack([dense(shape, sentence, start), dense(shape, sentence, end)], dim=-1) * 20 - 10
+
+
 def dense(shape: tuple[int, ...], *indices: torch.Tensor) -> torch.Tensor:
     """Return a float64 tensor of zeros with ones at the indices: the label tensor that real code never builds."""
     labels = torch.zeros(shape, dtype=torch.float64)

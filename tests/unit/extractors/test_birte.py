@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
-from support.extractors import build, dense, toy_sentences, training_batch
+from support.extractors import build, tag_logits, toy_sentences, training_batch
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.birte import SWAPPED, BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
@@ -18,10 +18,7 @@ def oracle(batch: dict, relations: int, **limits):
     triples = batch["triples"]
     shape = batch["input_ids"].shape
     sides = [triples[:, [0, 1, 2]], triples[:, [0, 4, 5]]]
-    tags = [
-        torch.stack([dense(shape, side[:, 0], side[:, 1]), dense(shape, side[:, 0], side[:, 2])], dim=-1) * 20 - 10
-        for side in sides
-    ]
+    tags = [tag_logits(shape, *side.unbind(1)) for side in sides]
 
     def given(own, other):
         def logits(spans):

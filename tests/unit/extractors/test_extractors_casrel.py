@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from support.contract import Evidence, ExtractorContract, PlainLoss, Portions
-from support.extractors import build, dense, toy_sentences
+from support.extractors import build, tag_logits, toy_sentences
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects
 
@@ -13,11 +13,8 @@ from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects
 def oracle(batch: dict, relations: int):
     """Decode perfect logits (+10 / -10); a subject that is not gold has no objects."""
     triples = batch["triples"]
-    batch_size, length = batch["input_ids"].shape
-    sentence_, start, end = triples[:, 0], triples[:, 1], triples[:, 2]
-    subject = torch.stack(
-        [dense((batch_size, length), sentence_, start), dense((batch_size, length), sentence_, end)], dim=-1
-    )
+    length = batch["input_ids"].shape[1]
+    subject = tag_logits(batch["input_ids"].shape, *triples[:, :3].unbind(1))
 
     def objects(rows, first, last):
         logits = torch.full((len(rows), length, 2, relations), -10.0)
@@ -27,7 +24,7 @@ def oracle(batch: dict, relations: int):
         logits[n, triples[t, 5], 1, triples[t, 3]] = 10.0
         return logits
 
-    return decode(subject * 20 - 10, objects, batch["content_mask"].bool(), relations)
+    return decode(subject, objects, batch["content_mask"].bool(), relations)
 
 
 def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
@@ -61,6 +58,11 @@ def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
             )
         tokens += mask[number].sum()
     return total + sum(terms) / tokens if terms else total
+
+
+def nearest(heads: set[int], tails: set[int]) -> set[tuple[int, int]]:
+    """The official pairing of head and tail tags, one head at a time: the nearest tail at or after it."""
+    return {(head, min(t for t in tails if t >= head)) for head in heads if any(t >= head for t in tails)}
 
 
 def decodable(batch: dict) -> set:
@@ -106,11 +108,6 @@ def test_subjects_are_drawn_uniformly_over_distinct_spans():
         assert present.tolist() == [False, True, True]
         assert (int(start[2]), int(end[2])) == (1, 1)
     assert counts == {(3, 3): 50, (4, 5): 50}
-
-
-def nearest(heads: set[int], tails: set[int]) -> set[tuple[int, int]]:
-    """The official pairing, one head at a time."""
-    return {(head, min(t for t in tails if t >= head)) for head in heads if any(t >= head for t in tails)}
 
 
 def test_specials_and_padding_start_and_end_nothing():

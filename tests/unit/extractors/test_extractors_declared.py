@@ -13,6 +13,7 @@ from tripleaudit.training.settings import TrainingSettings
 
 EVERY = [*extractor_names()[:10], "zcc"]
 SPECS = [*EXTRACTORS, UNIREL, PFN_STAR, *DROP_ZERO, *CLASSIFIERS]
+INSIDE = "model/prior: expected a probability inside 0 to 1"
 OWN = """
 from typing import Literal
 from tripleaudit.extractors.casrel import CasRel
@@ -64,6 +65,14 @@ def test_the_plan_s_section_is_the_model_s(name):
         ("zcc", {"head": "multi"}, "model/head: expected one of binary, mcml, got 'multi'"),
         ("unirel", {"threshold": 0.0}, "model/threshold: expected more than 0, got 0.0"),
         ("unirel", {"threshold": 1.0}, "model/threshold: expected less than 1, got 1.0"),
+        ("casrel", {"prior": 1.5}, INSIDE + ", got 1.5"),
+        ("casrel", {"prior": 0}, INSIDE + ", got 0"),
+        ("casrel", {"prior": 1}, INSIDE + ", got 1"),
+        ("casrel", {"prior": {"object": True}}, INSIDE + " for object, got True"),
+        ("casrel", {"prior": {"object": None}}, INSIDE + " for object, got None"),
+        ("casrel", {"prior": {"object": "low"}}, INSIDE + " for object, got 'low'"),
+        ("casrel", {"prior": {"objects": 0.1}}, "model/prior: unknown output 'objects', did you mean 'object'"),
+        ("ptrnet", {"prior": {"object": 0.1}}, "model/prior: unknown output 'object'"),
     ],
 )
 def test_a_field_that_does_not_fit_is_named(name, values, problem):

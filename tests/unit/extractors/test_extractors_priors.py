@@ -4,9 +4,7 @@ import pytest
 import torch
 
 from support.extractors import build
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
-from tripleaudit.extractors.ptrnet import PtrNet
 from tripleaudit.extractors.registry import extractor_class, load_extractor
 
 
@@ -40,21 +38,3 @@ def test_outputs_can_start_from_priors_of_their_own(tiny_encoder, tmp_path):
     assert torch.equal(plain.subject.bias, model.subject.bias) and not plain.object.bias.any()
     model.save_pretrained(tmp_path / "saved")
     assert load_extractor(tmp_path / "saved").config.prior == {"object": 0.0002}
-
-
-@pytest.mark.parametrize(
-    ("kind", "prior", "message"),
-    [
-        (CasRel, 1.5, "casrel/prior: expected a probability inside 0 to 1, got 1.5"),
-        (CasRel, 0, "casrel/prior: expected a probability inside 0 to 1, got 0"),
-        (CasRel, 1, "casrel/prior: expected a probability inside 0 to 1, got 1"),
-        (CasRel, {"object": True}, "casrel/prior: expected a probability inside 0 to 1 for object, got True"),
-        (CasRel, {"object": None}, "casrel/prior: expected a probability inside 0 to 1 for object, got None"),
-        (CasRel, {"object": "low"}, "casrel/prior: expected a probability inside 0 to 1 for object, got 'low'"),
-        (CasRel, {"objects": 0.1}, "casrel/prior: unknown output 'objects', did you mean 'object'"),
-        (PtrNet, {"object": 0.1}, "ptrnet/prior: unknown output 'object'"),
-    ],
-)
-def test_a_prior_that_cannot_be_is_refused(tiny_encoder, kind, prior, message):
-    with pytest.raises(UserError, match=message):
-        build(kind, tiny_encoder, prior=prior)

@@ -31,26 +31,29 @@ def test_the_slope_is_that_of_the_last_half_and_its_error_by_hand():
     assert convergence(history(0, 0, 0.4, 0.4))["slope"] == pytest.approx(0.16 * 4 / 10)  # four evaluations at least
 
 
-def test_neither_a_late_start_nor_a_training_that_never_learnt_is_flat():
-    assert convergence(history(0, 0, 0, 0, 0, 0, 0, 0.2, 0.4))["flat"] is False
-    assert convergence(history(*[0.0] * 9))["flat"] is False
-    assert convergence(history(*[0.0] * 9), stopped=True)["flat"] is False
-
-
-def test_too_few_evaluations_say_nothing():
-    assert convergence(history(0.6, 0.5, 0.6))["flat"] is None
-    assert convergence(history(0.6, 0.5, 0.5), stopped=True)["flat"] is None
-    assert convergence([])["flat"] is None
-    assert convergence([{"step": 0, "f1": 0.5}] * 5)["flat"] is None  # no step was done
-
-
 @pytest.mark.parametrize(
-    ("scores", "flat"),
-    [((0.1, 0.2, 0.3, 0.5, 0.35, 0.4, 0.45, 0.49), True), ((0.1, 0.2, 0.3, 0.3, 0.5, 0.35, 0.4, 0.45), False)],
+    ("scores", "stopped", "flat"),
+    [
+        ((0, 0, 0, 0, 0, 0, 0, 0.2, 0.4), False, False),  # a late start
+        ((0,) * 9, False, False),  # one that never learnt
+        ((0,) * 9, True, False),
+        ((0.6, 0.5, 0.6), False, None),  # too few evaluations
+        ((0.6, 0.5, 0.5), True, None),
+        ((), False, None),
+        # what patience ended is flat where four evaluations brought no new best
+        ((0.1, 0.2, 0.3, 0.5, 0.35, 0.4, 0.45, 0.49), True, True),
+        ((0.1, 0.2, 0.3, 0.5, 0.35, 0.4, 0.45, 0.49), False, False),
+        ((0.1, 0.2, 0.3, 0.3, 0.5, 0.35, 0.4, 0.45), True, False),
+        ((0.1, 0.2, 0.3, 0.3, 0.5, 0.35, 0.4, 0.45), False, False),
+    ],
 )
-def test_what_patience_ended_is_flat_where_four_evaluations_brought_no_new_best(scores, flat):
-    assert convergence(history(*scores), stopped=True)["flat"] is flat
-    assert convergence(history(*scores))["flat"] is False
+def test_what_is_flat(scores, stopped, flat):
+    assert convergence(history(*scores), stopped=stopped)["flat"] is flat
+
+
+def test_a_training_without_steps_says_nothing():
+    assert convergence([])["flat"] is None
+    assert convergence([{"step": 0, "f1": 0.5}] * 5)["flat"] is None
 
 
 @pytest.mark.parametrize(("rise", "flat"), [(0.004, True), (0.006, False)])

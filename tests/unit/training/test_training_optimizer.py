@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from support.extractors import build
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.training.optimizer import (
     Rates,
@@ -108,31 +107,6 @@ def test_a_fused_optimiser_divides_by_the_excess_and_never_multiplies(values, bo
     assert norm.item() == pytest.approx(math.hypot(*values))
     assert optimizer.grad_scale.item() == pytest.approx(scale, rel=1e-4)
     assert parameter.grad.tolist() == pytest.approx(values)
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
-        ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
-        ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
-        ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
-        ({"evaluate_from": 11}, "evaluate_from: the first evaluation is after epoch 11, but the training has 10"),
-        ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
-        ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),
-        ({"warmup": 2}, "training/warmup: expected at most 1, got 2"),
-        ({"clip": "norm"}, "expected one of none, global, parameter"),
-    ],
-)
-def test_bad_settings(values, message):
-    with pytest.raises(UserError, match=message):
-        TrainingSettings.checked(values, "training")
-
-
-def test_whole_numbers_and_lists_become_what_the_setting_needs():
-    settings = TrainingSettings.checked({"clip_norm": 2, "learning_rate_points": [[0, 1]]}, "training")
-    assert settings.clip_norm == 2.0
-    assert settings.learning_rate_points == ([0, 1],)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,33 @@ def test_what_is_not_asked_for_is_off_and_trainings_that_name_no_numbers_keep_th
     assert TrainingSettings().model_dump() == numbers | off
 
 
-def test_points_are_pairs_of_numbers() -> None:
-    for points in ([[0, 1, 2]], [[0]], [["0", 1]], [0, 1], "0,1"):
-        with pytest.raises(UserError, match=r"learning_rate_points: expected \[\[epoch, factor\], …\]"):
-            TrainingSettings.checked({"schedule": "steps", "learning_rate_points": points}, "training")
-    assert TrainingSettings.checked({"schedule": "steps", "learning_rate_points": [[0, 0.5], (1, 1)]}, "training")
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"epoch": 3}, "training: unknown key 'epoch', did you mean 'epochs'"),
+        ({"epochs": 0}, "training/epochs: expected at least 1, got 0"),
+        ({"epochs": "3"}, "training/epochs: expected integer, got '3'"),
+        ({"precision": "half"}, "training/precision: expected one of bf16, float32, got 'half'"),
+        ({"evaluate_from": 11}, "evaluate_from: the first evaluation is after epoch 11, but the training has 10"),
+        ({"schedule": "linar"}, "training/schedule: expected one of constant, linear, .* got 'linar'"),
+        ({"schedule": "steps"}, "learning_rate_points: the schedule 'steps' needs them"),
+        ({"warmup": 2}, "training/warmup: expected at most 1, got 2"),
+        ({"clip": "norm"}, "expected one of none, global, parameter"),
+        ({"report_to": "mlflow"}, "training/report_to: expected one of none, trackio, wandb, got 'mlflow'"),
+        *(
+            ({"schedule": "steps", "learning_rate_points": points}, r"points: expected \[\[epoch, factor\], …\]")
+            for points in ([[0, 1, 2]], [[0]], [["0", 1]], [0, 1], "0,1")
+        ),
+    ],
+)
+def test_bad_settings(values: dict, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        TrainingSettings.checked(values, "training")
+
+
+def test_whole_numbers_and_lists_become_what_the_setting_needs() -> None:
+    settings = TrainingSettings.checked({"clip_norm": 2, "learning_rate_points": [[0, 1], (1, 0.5)]}, "training")
+    assert (settings.clip_norm, settings.learning_rate_points) == (2.0, ([0, 1], (1, 0.5)))
 
 
 @pytest.mark.parametrize(

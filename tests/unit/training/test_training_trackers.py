@@ -13,7 +13,7 @@ import pytest
 from tripleaudit.cli import main
 from tripleaudit.errors import UserError
 from tripleaudit.shipped import PACKAGE
-from tripleaudit.training.settings import TRACKERS, TrainingSettings, deciding
+from tripleaudit.training.settings import TRACKERS
 from tripleaudit.training.trackers import ROWS_ALONE, reporting
 
 ROWS = [{"step": 2, "epoch": 0.5, "loss": 3.0}, {"step": 4, "epoch": 1.0, "f1": 0.25}]
@@ -119,15 +119,12 @@ def test_a_tracker_that_cannot_start_is_an_error_before_training(tmp_path, monke
         opened.__enter__()
 
 
-def test_none_imports_nothing_and_no_tracker_decides_a_result(tmp_path, monkeypatch):
+def test_none_imports_nothing(tmp_path, monkeypatch):
     for name in TRACKERS:
         monkeypatch.setitem(sys.modules, name, None)
     assert ("none", *ROWS_ALONE) == TRACKERS
     with contextlib.ExitStack() as stack:
         stack.enter_context(reporting("none", tmp_path, {}))(ROWS[0])
-    assert deciding({"epochs": 3, "report_to": "trackio"}) == {"epochs": 3}
-    with pytest.raises(UserError, match="report_to"):
-        TrainingSettings.checked({"report_to": "mlflow"}, "training")
 
 
 def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):

@@ -4,8 +4,6 @@ Logits are dropped chunk by chunk and only the positions of maxima are kept; the
 positions alone and computes no logit again.
 """
 
-from collections.abc import Iterator, Sequence
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -15,7 +13,7 @@ from torch.autograd.function import once_differentiable
 from tripleaudit.extractors.batches import joined
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.tables import Block, Pairs, column_chunks, plan, spans_of
+from tripleaudit.extractors.tables import Pairs, column_chunks, plan, spans_of
 
 
 def features(left: Tensor, right: Tensor) -> Tensor:
@@ -39,7 +37,8 @@ def table_maxima(
         if on_device(subject):
             rows, columns = _PaddedMaxima.apply(subject, object_, weight, valid, pooled, Pairs(valid))
         else:
-            blocks = list(_squares(plan(spans_of(valid)), spans_of(pooled)))
+            spans = spans_of(pooled)  # over which maxima run; (0, 0) where there are none
+            blocks = [(each, spans[each.sentence]) for each in plan(spans_of(valid)) if spans[each.sentence][1]]
             rows, columns = _TableMaxima.apply(subject, object_, weight, blocks, need)
     shift = (valid & pooled.any(dim=1, keepdim=True)).to(bias.dtype)[..., None] * bias  # moves a column's cells alike
     return rows + shift, columns + shift
@@ -187,10 +186,3 @@ def _sparse_products(x: Tensor, weight: Tensor, pairs: Tensor, grads: Tensor) ->
         column, weight, counts.cumsum(0) - counts, mode="sum", per_sample_weights=grads.flatten()[order]
     )
     return dx, dw
-
-
-def _squares(blocks: Sequence[Block], pooled: Sequence[tuple[int, int]]) -> Iterator[tuple[Block, tuple[int, int]]]:
-    """Yield the blocks of sentences that have anything to pool, with the span over which maxima run."""
-    for block in blocks:
-        if pooled[block.sentence][0] < pooled[block.sentence][1]:
-            yield block, pooled[block.sentence]
