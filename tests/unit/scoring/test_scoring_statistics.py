@@ -215,26 +215,13 @@ def test_a_difference_of_runs_alone_is_students(first, second, half: float, erro
 
 
 @pytest.mark.parametrize("portion", [1, 7, 16])
-def test_portions_change_neither_resamples_nor_exchanges(monkeypatch, portion: int) -> None:
-    counts = some_counts(30, 0.7, 1)
-
-    def drawn() -> list[np.ndarray]:
-        random = np.random.default_rng(3)
-        return [
-            bootstrap._samples(random, counts, 16),
-            np.abs(significance._exchanges(*alike_but_one(), 0, 16, random)),
-        ]
-
-    whole = drawn()
+def test_portions_change_neither_intervals_nor_p_values(monkeypatch, portion: int) -> None:
+    """The two systems of the test differ in one sentence, so that an exchange is a coin."""
+    counts, pair = some_counts(30, 0.7, 1), [np.array([row] + [[1, 2, 2]] * 4) for row in ([1, 1, 1], [0, 1, 1])]
+    whole = intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)
     monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", portion * len(counts))
     monkeypatch.setattr(significance, "_CELLS_AT_ONCE", portion)
-    for one, other in zip(drawn(), whole, strict=True):
-        assert np.array_equal(one, other)
-
-
-def alike_but_one() -> tuple[np.ndarray, np.ndarray]:
-    """Two systems that differ in one sentence, so that an exchange is a coin."""
-    return np.array([[[1, 1, 1]]] + [[[1, 2, 2]]] * 4), np.array([[[0, 1, 1]]] + [[[1, 2, 2]]] * 4)
+    assert (intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)) == whole
 
 
 def test_the_influence_of_a_sentence_by_hand() -> None:

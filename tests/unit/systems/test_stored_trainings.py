@@ -8,16 +8,13 @@ import pytest
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.registered import read_registered
-from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl
 from tripleaudit.plan.study import Study
 from tripleaudit.protocols.variants import named_by_position
-from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
-from tripleaudit.scoring.rows import RunFiles, score_run
-from tripleaudit.scoring.sides import load_side
+from tripleaudit.scoring.rows import count_run
 from tripleaudit.systems.facts import check_stored, training_fact
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
@@ -73,28 +70,20 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def gold(real_data, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("gold")
-    test, augmented = (read_registered(name, "test", real_data).sentences for name in ("webnlg", "webnlg-augmented"))
-    save_sentences(folder / "train.jsonl", read_registered("webnlg", "train", real_data).sentences)
-    save_sentences(folder / "test.jsonl", test)
-    save_sentences(folder / "augmented.jsonl", named_by_position(test, augmented))  # as the protocol has them
-    return folder
+def corpora(real_data):
+    """Training, test and augmented sentences of WebNLG, the latter named as the protocol has them."""
+    train, test, augmented = (
+        read_registered(name, split, real_data).sentences
+        for name, split in (("webnlg", "train"), ("webnlg", "test"), ("webnlg-augmented", "test"))
+    )
+    return train, test, named_by_position(test, augmented)
 
 
 @pytest.mark.parametrize("training", ["birte", "mp-casrel-en", "tplinker"])
-def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, root, tmp_path, training):
+def test_scores_are_those_that_were_stored_with_the_training(corpora, real_data, root, training):
     known = read_json(real_data / "gpu-webnlg" / training / "scores.json")
-
-    def counts(test):
-        sentences = load_side(gold / f"{test}.jsonl", "gold")
-        stored = root / "resources" / "trainings" / "webnlg" / training / "predictions.jsonl.gz"
-        guess = tmp_path / f"{test}.jsonl"
-        save_sentences(guess, answer(asked(sentences, stored)).sentences)
-        out = {f"out_{kind}": tmp_path / f"{test}.{kind}.csv" for kind in ("scores", "counts")}
-        keys = {"study": "s", "corpus": "webnlg", "protocol": test, "training": "nz", "testing": "nz", "extractor": "x"}
-        score_run(RunFiles(gold=gold / f"{test}.jsonl", predictions=guess, train=gold / "train.jsonl", **out), keys)
-        return load_counts(out["out_counts"])
+    stored = root / "resources" / "trainings" / "webnlg" / training / "predictions.jsonl.gz"
+    train, *tests = corpora
 
     def compared(table, strata, expected):
         for name, record in {"all": expected["micro"], **expected["strata"]}.items():
@@ -102,9 +91,8 @@ def test_scores_are_those_that_were_stored_with_the_training(gold, real_data, ro
             assert {"f1", "correct"} <= (same := measured.keys() & record.keys())
             assert {key: measured[key] for key in same} == pytest.approx({key: record[key] for key in same}, abs=1e-12)
 
-    original = counts("test")
+    original, augmented = (count_run(test, answer(asked(test, stored)).sentences, {}, train) for test in tests)
     compared(original.counts[PRIMARY], original.strata, known["test"])
-    augmented = counts("augmented")
     table, size = augmented.counts[PRIMARY], len(original.ids)
     assert len(table) == len(PARTS) * size == 4 * 703
     for number, part in enumerate(PARTS):
