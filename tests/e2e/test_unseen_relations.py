@@ -9,7 +9,6 @@ from support.workflow import ran, write_study
 
 pytestmark = pytest.mark.slow
 
-DESCRIBED = {"died_in": "the person lost their life in the place", "starring": "the actor plays in the film"}
 TABLE = "results/small/tables/unseen-relations"
 
 
@@ -21,9 +20,7 @@ def finished(tmp_path_factory, tiny_encoder):
         write_study(
             folder,
             tiny_encoder,
-            corpora={"tiny": {"files": {split: f"{split}.jsonl" for split in ("train", "valid", "test")},
-                              "format": "jsonl", "relations": DESCRIBED}},
-            protocols={"unseen_relations": {"relations": 3, "descriptions": False}},
+            protocols={"unseen_relations": {"relations": 3}},
             settings=["nz"],
             noising=None,
             baselines=[],
@@ -32,7 +29,7 @@ def finished(tmp_path_factory, tiny_encoder):
             systems={"model": {"endpoint": "fake", "protocols": ["unseen_relations"]}},
             generative={"endpoints": {"fake": {"base_url": fake.url, "model": "fake"}}},
             tables={"unseen-relations": None},
-        )  # fmt: skip
+        )
         ran(folder, "--", f"{TABLE}.md")
     return folder, fake.answered
 
@@ -67,12 +64,3 @@ def test_who_reads_names_is_scored_on_held_out_relations_alone(finished):
     rows = {name: next(line for line in table if name in line) for name in ("CasRel", "UniRel", "model")}
     assert "0: cannot name them" in rows["CasRel"]
     assert rows["model"].count("100.0") >= 3  # precision, recall, F1: other relations' triples are left out
-
-
-def test_descriptions_are_left_out_of_the_protocol_that_says_so_alone(finished):
-    folder, requests = finished
-    models = [load(folder, f"models/tiny/{name}-nz/unirel/none/seed1/config.json")
-              for name in ("unseen_relations", "original")]  # fmt: skip
-    assert [each["descriptions"] for each in models] == [None, DESCRIBED]
-    shown = json.dumps(requests)
-    assert not any(text in shown for text in DESCRIBED.values())
