@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.llm.answers import parse_label, parse_triples, parse_yes_no
+from tripleaudit.llm.answers import STATUSES, parse_label, parse_match, parse_rows, parse_triples, parse_yes_no
 from tripleaudit.llm.client import Answer
 from tripleaudit.llm.lenient import decode
+from tripleaudit.needles.entities import parse_entities
 
 ABC = ("a", "b", "c")
 THOUGHT = ("think", "thinking", "reasoning", "thought", "THOUGHT")
@@ -111,10 +112,10 @@ def test_the_beginning_of_an_answer_gives_the_beginning_of_its_triples(rows, wra
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.text(alphabet="[]{}(),:\"'abc \\n#/|“”0-", max_size=60))
+@given(st.text(alphabet="[]{}(),:\"'abcE \\n#/|“”0-", max_size=60))
 def test_nothing_makes_it_raise(text):
-    assert parse_triples(text).status in ("ok", "repaired", "truncated", "empty", "failed", "refused")
-    parse_label(text, ["abc"])
+    assert parse_triples(text).status in STATUSES and parse_entities(text).status in STATUSES
+    parse_label(text, ["abc"]), parse_rows(text), parse_match(text)
 
 
 @pytest.mark.parametrize("text", ["[" * 5000, "{" * 5000, "[{" * 3000, '["' * 3000, "['a" * 3000])

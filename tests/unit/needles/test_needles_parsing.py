@@ -3,8 +3,6 @@
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tripleaudit.llm.answers import parse_match, parse_rows
 from tripleaudit.needles.entities import parse_entities
@@ -57,20 +55,11 @@ def test_records_are_normalised():
 ANSWER = json.dumps({"entities": [{**ADA, "name": f"E{n}", "description": 'a "b" {c} [d]'} for n in range(6)]})
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, len(ANSWER)))
-def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities(length):
+def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities():
     whole = parse_entities(ANSWER).records
-    part = parse_entities(ANSWER[:length]).records
-    assert part == whole[: len(part)]
-    assert len(part) == ANSWER[:length].count('[d]"}')
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(alphabet='{}[]":, \n`abE0null\\', max_size=60))
-def test_nothing_raises(text):
-    assert parse_entities(text).status in ("ok", "repaired", "truncated", "empty", "failed")
-    parse_rows(text), parse_match(text)
+    for length in range(len(ANSWER) + 1):
+        part = parse_entities(ANSWER[:length]).records
+        assert part == whole[: ANSWER[:length].count('[d]"}')]
 
 
 def test_judges_answers_and_rows_of_lists():
