@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from tripleaudit.protocols.types import Strings
@@ -35,17 +35,6 @@ def renamed(old: list[Strings], new: list[Strings]) -> dict[str, str] | None:
     return search(0, frozenset(range(len(new))), {})
 
 
-def way_of(entity: str, pieces: int) -> str:
-    if " " in entity:
-        return "masked_words"
-    return "masked_word" if pieces == 1 else "vectors"
-
-
-def role_of(entity: str, triples: Iterable[Strings]) -> str:
-    subject = any(entity == triple[0] for triple in triples)
-    return ("so" if any(entity == triple[2] for triple in triples) else "s") if subject else "o"
-
-
 def published_outcomes(data: Path, known: set[str]) -> Outcomes:
     """Count the published files, without the 39 sentences that are the same in all parts.
 
@@ -67,5 +56,7 @@ def published_outcomes(data: Path, known: set[str]) -> Outcomes:
             assert names is not None, row["text"]
             for old, new in names.items():
                 kind = "same" if new == old else "seen" if new in known else "unseen"
-                found[part, way_of(old, pieces[old]), role_of(old, triples), kind] += 1
+                way = "masked_words" if " " in old else "masked_word" if pieces[old] == 1 else "vectors"
+                role = "".join(end for end, place in (("s", 0), ("o", 2)) if any(old == t[place] for t in triples))
+                found[part, way, role, kind] += 1
     return found

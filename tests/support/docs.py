@@ -7,6 +7,8 @@ from pathlib import Path
 FENCE = re.compile(
     r"(?:^`(?P<file>[\w./-]+)`:\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+# the fences first, so that comments in them are no headings
+PART = re.compile(rf"{FENCE.pattern}|^##? (?P<head>[^\n]*)$", FENCE.flags)
 
 
 @dataclass(frozen=True)
@@ -19,19 +21,14 @@ class Block:
 
 
 def sections(path: Path) -> dict[str, list[Block]]:
-    """Return the code blocks under each heading of the second level, by the heading's text."""
-    text = path.read_text(encoding="utf-8")
-    fences = list(FENCE.finditer(text))
-    heads = [
-        match
-        for match in re.finditer(r"^##? (.*)$", text, re.MULTILINE)
-        if not any(fence.start() < match.start() < fence.end() for fence in fences)  # comments are no headings
-    ]
-    ends = [*(head.start() for head in heads[1:]), len(text)]
-    return {
-        head[1]: [block(fence) for fence in fences if head.end() < fence.start() < end]
-        for head, end in zip(heads, ends, strict=True)
-    }
+    """Return the code blocks under each heading of the first two levels, by the heading's text."""
+    found: dict[str, list[Block]] = {}
+    for match in PART.finditer(path.read_text(encoding="utf-8")):
+        if match["head"]:
+            found[match["head"]] = []
+        elif found:
+            found[[*found][-1]].append(block(match))
+    return found
 
 
 def every_block(path: Path) -> list[Block]:

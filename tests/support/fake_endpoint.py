@@ -180,10 +180,12 @@ class FakeEndpoint:
 
             def do_POST(self) -> None:
                 data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                if self.path.endswith(("/files", "/batches")):
+                if not self.path.endswith(("/files", "/batches")):
+                    fake._work(self, json.loads(data))
+                elif fake.offers_batches:
                     fake._take_batch(self, data)
                 else:
-                    fake._work(self, json.loads(data))
+                    fake._send(self, 404, {"error": {"message": "unknown url"}})
 
             def do_GET(self) -> None:
                 fake._give_batch(self)
@@ -248,9 +250,7 @@ class FakeEndpoint:
         self._send(handler, 200, payload)
 
     def _take_batch(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
-        if not self.offers_batches:
-            self._send(handler, 404, {"error": {"message": "unknown url"}})
-        elif handler.path.endswith("/files"):
+        if handler.path.endswith("/files"):
             assert b'name="purpose"' in data and b"batch" in data
             name = f"file-{len(self.files)}"
             lines = [line for line in data.decode().splitlines() if line.startswith('{"custom_id"')]
@@ -268,9 +268,7 @@ class FakeEndpoint:
 
     def _give_batch(self, handler: BaseHTTPRequestHandler) -> None:
         parts = handler.path.partition("?")[0].split("/")
-        if not self.offers_batches:
-            self._send(handler, 404, {"error": {"message": "unknown url"}})
-        elif parts[-1] == "batches":
+        if parts[-1] == "batches":
             self.on_batch("list")
             self._send(handler, 200, {"object": "list", "data": list(self.batches.values())})
         elif parts[-1] == "content":

@@ -24,10 +24,8 @@ class Filler:
         }
 
     def _ranked(self, text, number, top):
-        def key(word):
-            return hashlib.sha256(f"{text} {number} {word}".encode()).hexdigest()
-
-        return [(word, -float(rank)) for rank, word in enumerate(sorted(self.words, key=key)[:top])]
+        ranked = sorted(self.words, key=lambda word: hashlib.sha256(f"{text} {number} {word}".encode()).hexdigest())
+        return [(word, -float(rank)) for rank, word in enumerate(ranked[:top])]
 
 
 def vectors(**words):
