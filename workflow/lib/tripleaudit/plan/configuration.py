@@ -23,6 +23,7 @@ from tripleaudit.fields import (
     Text,
     Unique,
     among,
+    form,
     mistakes,
     model_from,
     one_of,
@@ -106,7 +107,7 @@ class StudyConfig(Section):
     noising: Noising | None = None
     training: Entry = Training()
     """Settings of every training; an extractor's own settings win over them, both over its preset."""
-    double: bool | Text = False
+    double: Annotated[Any, form("true, false or a path", bool | Text, {"type": ["boolean", "string"]})] = False
     """Whether each kind of training (extractor, noising, training set) is done once more, with the first seed and twice
     the epochs, to see whether it had converged: nothing else is made from it (docs/methods.md). Or the
     `trainings.json` of a study that has done so: it counts for trainings of the same data, encoder and settings."""
