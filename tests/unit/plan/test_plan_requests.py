@@ -209,7 +209,7 @@ def test_triples_in_documents_are_counted(study, estimated, tmp_path):
     assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
 
 
-def test_embeddings_are_counted_as_they_are_sent(study, estimated):
+def test_embeddings_are_counted_as_they_are_sent(study, estimated, tmp_path):
     own = {"level": "sentence", "gold": {"triples": "gold.json"}, "systems": {"mine": {"triples": "out.json"}}}
     gre = {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
     with FakeEndpoint() as fake:
@@ -232,6 +232,9 @@ def test_embeddings_are_counted_as_they_are_sent(study, estimated):
         job = estimated()[0]["d", "all (strings to embed)"]
         assert (job["total"], job["cached"], job["to_pay"], job["cost"]) == (len(strings), len(strings), 0, 0.0)
         assert job["done"]
+        (tmp_path / "out.json").write_text(json.dumps({text: [["new", "y", "z"]] for text in TEXTS}))
+        job = estimated()[0]["d", "all (strings to embed)"]
+        assert (job["to_pay"], job["done"]) == (1, False)  # the scores that are there are of other strings
 
 
 def test_embeddings_of_systems_that_have_not_answered_are_named(study, estimated, tmp_path):
