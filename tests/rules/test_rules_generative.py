@@ -9,22 +9,22 @@ from support.fake_endpoint import FakeEndpoint, Reply, status
 from support.sentences import sentence
 from support.workflow import change, planned, ran, snakemake
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import write_jsonl
 
 KEY = "sk-rules-0123456789-secret"
 
 
 def answer(body) -> Reply:
-    words = body["messages"][3]["content"].rsplit("Passage: ", 1)[-1].split("\n")[0].rstrip(".").split(" ")
-    text = "leader of" if "Subject: " in body["messages"][3]["content"] else json.dumps([words])
+    shown = body["messages"][-1]["content"]
+    words = shown.rsplit("Passage: ", 1)[-1].split("\n")[0].rstrip(".").split(" ")
+    text = "leader of" if "Subject: " in shown else json.dumps([words])
     return Reply(text, prompt_tokens=10, completion_tokens=5)
 
 
 def study(folder: Path, url: str, **endpoint) -> None:
     if not (folder / "test.jsonl").exists():
-        pairs = enumerate((f"Person{number}", f"Company{number}") for number in range(8))
-        made = [sentence(f"{one} leads {other}.", (one, "leaderOf", other), id=str(n)) for n, (one, other) in pairs]
-        for name in ("train", "test"):
+        pairs = [(f"Person{number}", f"Company{number}") for number in range(8)]
+        for name, more in (("train", " So they say."), ("test", "")):
+            made = [sentence(f"{one} leads {two}.{more}", (one, "leaderOf", two), id=one) for one, two in pairs]
             save_sentences(folder / f"{name}.jsonl", made)
     (folder / "study.yaml").write_text(f"""
 study: lm
@@ -34,7 +34,7 @@ generative:
   endpoints:
     fake: {{base_url: "{url}", model: fake, api_key_env: RULES_LM_KEY, max_retries: 0, prices: {{input: 1, output: 2}}}}
   datasets: {{few: {{corpus: mine, limit: 5, verbalise: {{leaderOf: leader of}}}}}}
-  systems: {{open: {{endpoint: fake}}, closed: {{endpoint: fake, setting: closed}}}}
+  systems: {{open: {{endpoint: fake, examples: 2}}, closed: {{endpoint: fake, setting: closed}}}}
 """)
     change(folder, {"generative": {"endpoints": {"fake": endpoint}}})
 
@@ -49,6 +49,7 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
         broken = snakemake(tmp_path, "--keep-going", "--", "generative", RULES_LM_KEY=KEY)
         assert broken.returncode != 0
         assert len(fake.answered) == 7
+        assert {str(body["messages"]).count("So they say.") for body in fake.answered} == {0, 2}  # examples of one
     with FakeEndpoint(answer=answer) as fake:
         study(tmp_path, fake.url, concurrency=2, timeout=30)  # another address and other limits change no result
         second = ran(tmp_path, "--", "generative", RULES_LM_KEY=KEY)
@@ -71,31 +72,6 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
     assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
     assert not any(KEY in result.stdout + result.stderr for result in (first, broken, second, cached))
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-
-
-@pytest.mark.slow
-def test_samples_and_examples(tmp_path):
-    texts = iter(range(99))
-
-    def draw(body):
-        return Reply(json.dumps([["Person0", "leads", f"Company{next(texts)}"]]), prompt_tokens=10, completion_tokens=5)
-
-    with FakeEndpoint(answer=draw) as fake:
-        study(tmp_path, fake.url)
-        rows = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
-        write_jsonl(tmp_path / "train.jsonl", [{**row, "text": f"{row['text']} So they say."} for row in rows])
-        warm = {"endpoint": "fake", "samples": 2, "temperature": 1, "examples": 2, "examples_seed": 1}
-        scored = {"embedder": None, "bootstrap": 50, "datasets": {"few": {"generative": "few", "level": "sentence"}}}
-        change(tmp_path, {"generative": {"systems": None}})
-        change(tmp_path, {"generative": {"systems": {"warm": warm}}, "grescores": scored})
-        table = "results/lm/tables/gre-sentence.md"
-        ran(tmp_path, "--", table, RULES_LM_KEY=KEY)
-        assert fake.count == 10
-        assert all(str(body["messages"]).count("So they say.") == 2 for body in fake.requests)
-        row = next(line for line in (tmp_path / table).read_text().splitlines() if "warm" in line)
-        assert "±" in row and "sample" not in row
-        change(tmp_path, {"generative": {"systems": {"warm": {"samples": 3}}}})
-        assert planned(tmp_path, "--", table, RULES_LM_KEY=KEY)["generate"] == 1  # the first two stand
 
 
 @pytest.mark.slow
