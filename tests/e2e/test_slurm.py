@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,19 +27,9 @@ BOX = "--slurm-status-command squeue --slurm-init-seconds-before-status-checks 4
 TABLES = {"type-f1": None, "triple-types": None}
 
 
-class Finished:
-    """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
-
-    def __init__(self, folder, output, jobs, recipe):
-        self.folder, self.output, self.recipe = folder, output, recipe
-        self.jobs = {}
-        for job in jobs:
-            name = re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"]).group(1)
-            self.jobs.setdefault(name, []).append(job)
-
-
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, tiny_encoder):
+    """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
     folder = tmp_path_factory.mktemp("slurm")
     study = {"protocols": {"original": None}, "settings": ["nz"], "tables": TABLES, "gpu": "auto"}
     config = write_study(folder, tiny_encoder, noising=None, **study)
@@ -65,7 +56,10 @@ def finished(tmp_path_factory, tiny_encoder):
         jobs = accounts("JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "TimeLimit")
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
     print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
-    return Finished(folder, result.stdout + result.stderr, jobs, recipe)
+    by_rule = {}
+    for job in jobs:
+        by_rule.setdefault(re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"])[1], []).append(job)
+    return SimpleNamespace(folder=folder, output=result.stdout + result.stderr, jobs=by_rule, recipe=recipe)
 
 
 def ray_in_an_allocation(folder):

@@ -40,9 +40,14 @@ generative:
 
 
 @pytest.mark.slow
-def test_a_study_is_extracted_resumed_and_kept(tmp_path):
+def test_a_study_is_refused_without_its_key_then_extracted_resumed_and_kept(tmp_path):
     with FakeEndpoint(answer=answer, faults=[None] * 7 + [status(500)] * 99, echo_key=True) as fake:
         study(tmp_path, fake.url)
+        ran(tmp_path, "-n", "--", "generative", RULES_LM_KEY="")
+        refused = snakemake(tmp_path, "--", "generative", RULES_LM_KEY="")
+        assert refused.returncode != 0 and "Traceback" not in refused.stderr
+        unset = "- generative/endpoints/fake/api_key_env: the environment variable RULES_LM_KEY is not set"
+        assert unset in refused.stdout + refused.stderr and not (tmp_path / "results/lm/corpora").exists()
         first = ran(tmp_path, "--", "estimate", RULES_LM_KEY=KEY)
         assert "2 of 2 jobs are to run" in first.stdout
         assert fake.count == 0
@@ -72,16 +77,3 @@ def test_a_study_is_extracted_resumed_and_kept(tmp_path):
     assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
     assert not any(KEY in result.stdout + result.stderr for result in (first, broken, second, cached))
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-
-
-@pytest.mark.slow
-def test_a_key_that_is_not_set_is_said_before_anything_runs(tmp_path):
-    with FakeEndpoint(answer=answer) as fake:
-        study(tmp_path, fake.url)
-        assert snakemake(tmp_path, "-n", "--", "generative", RULES_LM_KEY="").returncode == 0
-        result = snakemake(tmp_path, "--", "generative", RULES_LM_KEY="")
-    assert result.returncode != 0 and fake.count == 0
-    said = result.stdout + result.stderr
-    assert "- generative/endpoints/fake/api_key_env: the environment variable RULES_LM_KEY is not set" in said
-    assert "Traceback" not in said
-    assert not (tmp_path / "results/lm/corpora").exists()

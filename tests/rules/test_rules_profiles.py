@@ -86,14 +86,6 @@ def test_fetching_is_local():
 
 
 @pytest.mark.slow
-def test_a_study_is_planned_with_the_profile_for_slurm(folder):
-    """No SLURM is needed; the other two profiles run jobs below."""
-    path = "workflow/profiles/slurm"
-    result = ran(folder, "--workflow-profile", path, "--dry-run", "--quiet", "rules", "--", "tables")
-    assert re.search(r"train +5\n", result.stdout + result.stderr)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("served", [False, True], ids=["service", "own-model"])
 def test_extraction_by_a_service_stays_where_the_network_is(served, folder):
     endpoint = {"model": "some-model"}

@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from support.processes import wait_for
+
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "munged", "setpriv")
 # at the default place, because a job step of the executor plugin drops SLURM_CONF
 CONFIGURATION = Path("/etc/slurm/slurm.conf")
@@ -166,13 +168,10 @@ def _cancel_all() -> None:
         time.sleep(0.5)
 
 
-def _wait_for(condition, state: Path, what: str, seconds: float = 40) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            logs = "\n".join(f"{log.name}:\n{log.read_text()[-1500:]}" for log in sorted(state.glob("*.log")))
-            raise NoSlurm(f"waited in vain until {what}\n{logs}")
-        time.sleep(0.2)
+def _wait_for(condition, state: Path, what: str) -> None:
+    if not wait_for(condition, 40):
+        logs = "\n".join(f"{log.name}:\n{log.read_text()[-1500:]}" for log in sorted(state.glob("*.log")))
+        raise NoSlurm(f"waited in vain until {what}\n{logs}")
 
 
 def _run(*command: str) -> subprocess.CompletedProcess:

@@ -109,21 +109,18 @@ def test_a_process_that_is_killed_at_any_step_of_a_batch_pays_nothing_twice(tmp_
     assert not list((tmp_path / "batches").glob("*.json"))
 
 
-def test_what_an_expired_batch_lacks_is_sent_singly(tmp_path, caplog):
-    with batching(tmp_path, batch_answers=4) as (fake, client):
-        answers = client.complete_all(requests(10))
-        assert [answer.text for answer in answers] == ["fine"] * 10
-        said = "batch batch-0 expired; 6 of its 10 requests have no answer and are sent singly, at the full price"
-        assert said in caplog.text
-        assert fake.count == 1 + 6 and len(fake.batches) == 1
-        assert client.ledger.committed() == pytest.approx(7 * PRICE + 4 * PRICE / 2)
+EXPIRED = "batch batch-0 expired; 6 of its 10 requests have no answer and are sent singly, at the full price"
 
 
-def test_a_service_without_batches_is_queried_singly(tmp_path, caplog):
-    with batching(tmp_path, offers_batches=False) as (fake, client):
-        assert len(client.complete_all(requests(5))) == 5
-        assert "no batch (status 404" in caplog.text and fake.count == 6
-        assert client.ledger.committed() == pytest.approx(6 * PRICE)
+@pytest.mark.parametrize(
+    ("service", "said", "singly"),
+    [({"batch_answers": 4}, EXPIRED, 6), ({"offers_batches": False}, "no batch (status 404", 10)],
+)
+def test_what_no_batch_answers_is_sent_singly(tmp_path, caplog, service, said, singly):
+    with batching(tmp_path, **service) as (fake, client):
+        assert [answer.text for answer in client.complete_all(requests(10))] == ["fine"] * 10
+        assert said in caplog.text and fake.count == 1 + singly and len(fake.batches) <= 1
+        assert client.ledger.committed() == pytest.approx((1 + singly) * PRICE + (10 - singly) * PRICE / 2)
 
 
 def test_the_budget_holds_for_batches(tmp_path):
