@@ -34,10 +34,6 @@ def test_a_data_set_of_other_columns_is_read_by_a_mapping_or_refused_in_a_senten
     path = saved(tmp_path, [{"words": ["x"], "label": 1}])
     with pytest.raises(UserError, match="known to be the subject and the object; .* columns are words, label"):
         read_corpus(path)
-    with pytest.raises(UserError, match=r"no column 'sent' \(text\); the columns are words, label"):
-        read_corpus(path, columns={"text": "sent"})
-    with pytest.raises(UserError, match="unknown key 'body'; known are annotator, end, entities, id"):
-        read_corpus(path, columns={"body": "words"})
     to_dataset_dict({"train": SENTENCES, "test": SENTENCES}).save_to_disk(str(tmp_path / "two"))
     with pytest.raises(UserError, match="has the splits train, test; name one as in .*two#train"):
         read_corpus(tmp_path / "two")

@@ -37,14 +37,6 @@ def test_published_sets_and_the_original_are_passed_on_with_their_audit(name, op
     assert report["audit"]["sentences"] == len(SPLITS.test)
 
 
-def test_the_report_has_sizes_audit_and_details():
-    built, report = build_protocol("sift-1", SPLITS)
-    assert report["options"] == {"rule": "frequency", "max_count": 2}
-    assert report["sizes"]["train"]["sentences"] == len(built.train) < len(SPLITS.train)
-    assert report["audit"]["triple_types"]["entirely_seen"]["count"] == 0
-    assert report["details"]["chosen_triples"] == 3
-
-
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -66,27 +58,6 @@ def files(tmp_path):
     for name, sentences in SPLITS:
         save_sentences(tmp_path / f"{name}.jsonl", sentences)
     return [str(tmp_path / f"{name}.jsonl") for name, _ in SPLITS]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--protocol", "rearranged", "--seed", "3"],
-        ["--protocol", "sifted", "--rule", "frequency", "--max-count", "1"],
-        ["--protocol", "sifted", "--rule", "sample", "--percent", "50"],
-    ],
-)
-def test_split_writes_three_sets_and_a_report_that_audit_reads(files, tmp_path, capsys, arguments):
-    out = tmp_path / "out"
-    assert main(["split", *files, *arguments, "--out", str(out)]) == 0
-    report = json.loads((out / "report.json").read_text())
-    for name in ("train", "valid", "test"):
-        assert len(load_sentences(out / f"{name}.jsonl")) == report["sizes"][name]["sentences"]
-    capsys.readouterr()
-    assert main(["audit", str(out / "train.jsonl"), str(out / "test.jsonl"), "--json"]) == 0
-    audit = json.loads(capsys.readouterr().out)
-    assert audit["triple_types"] == report["audit"]["triple_types"]
-    assert audit["strata"] == report["audit"]["strata"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 import random
+import shutil
 from collections import Counter
 from types import SimpleNamespace
 
@@ -106,8 +107,7 @@ def test_a_mask_beyond_the_length_limit_has_no_answer(trained):
 
 
 def test_a_model_without_mask_token_is_refused(trained, tmp_path):
-    for path in trained[0].iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(trained[0], tmp_path, dirs_exist_ok=True)
     settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
     settings["mask_token"] = None
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
@@ -122,8 +122,7 @@ def test_a_model_without_mask_token_is_refused(trained, tmp_path):
 
 @pytest.mark.parametrize("kind", ["masks", "training", "vectors"])
 def test_weights_in_pickles_are_not_loaded(trained, tmp_path, kind):
-    for path in trained[0].iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(trained[0], tmp_path, dirs_exist_ok=True)
     model = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path)
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     (tmp_path / "model.safetensors").unlink()
