@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def folder_lock(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -> Iterator[None]:
+def folder_lock(folder: str | Path, patience: float = 20.0) -> Iterator[None]:
     """Hold a folder's lock; the system gives it back when the process ends, however it ends.
 
     The lock's file goes when the block ends. A file system without locks is used without one, with a warning. Another
@@ -26,16 +26,14 @@ def folder_lock(folder: str | Path, patience: float = 20.0, poll: float = 0.5) -
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / NAME, timeout=patience, poll_interval=poll)
-    try:
-        lock.acquire()
-    except Timeout:
+    lock = FileLock(folder / NAME, timeout=patience)
+    if not taken(lock):
         raise UserError(
             f"{folder}: another process is at work in this folder; expected to be alone there. Wait for it, or stop "
             "it: a run that was killed may have left its jobs alive"
-        ) from None
-    except OSError as error:
-        log.warning("%s: the file system has no locks (%s); see that no other run trains here", folder, error)
+        )
+    if not lock.is_locked:
+        log.warning("%s: the file system has no locks; see that no other run trains here", folder)
     try:
         yield
     finally:

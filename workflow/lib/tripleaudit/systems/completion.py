@@ -185,7 +185,7 @@ def write_completion(
         run_keys: of the row, as the scores file names them.
         attempt: number of this try after tries that failed.
     """
-    given = {**job, "model": next(iter(files.model), None), "server_log": files.server_log}
+    given = {**job, "model": files.model, "server_log": files.server_log}
     pairs, counts, query = to_complete(name, settings, files.test, files.augmented, files.train, given)
     halves, names = halves_of(pairs), lookup(load_sentences(files.train))
     failed, took, rows = None, {}, []

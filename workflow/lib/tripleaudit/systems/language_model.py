@@ -75,9 +75,8 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         UserError: as :func:`answer`.
     """
     job, name = query.job, query.settings["endpoint"]
-    model, log_file, threads = (job.get(key) for key in ("model", "server_log", "threads"))
-    gguf = [model] if model else []
-    access = settings_of.Access(job["section"], job["study"], name, gguf, threads or 0, log_file or "")
+    served, threads, log_file = job.get("model", ()), job.get("threads") or 0, job.get("server_log") or ""
+    access = settings_of.Access(job["section"], job["study"], name, served, threads, log_file)
     with access.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
@@ -91,7 +90,7 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],
         "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
-        "device": "its own server" if model else "a service",
+        "device": "its own server" if served else "a service",
     }
 
 

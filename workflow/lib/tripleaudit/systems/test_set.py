@@ -89,8 +89,8 @@ def predict_system(
         schema_of_test: the relations that there are are those of the test set, and not those of training.
     """
     (kind,) = (key for key in settings if key in SYSTEM_KINDS)
-    given = {**job, "train": str(files.train), "files": files.files, "server_log": files.server_log}
-    given["model"] = next(iter(files.model), None)
+    given = {**job, "train": str(files.train), "files": files.files}
+    given |= {"model": files.model, "server_log": files.server_log}
     query, of = to_query(name, settings, files.test, files.train, given, schema_of_test)
     start, failed, answered = time.monotonic(), None, Answered(())
     try:
