@@ -7,7 +7,7 @@ import json
 import pyarrow
 import pytest
 
-from support.reading import lines, strings, table, write
+from support.reading import lines, located, strings, table, write
 from tripleaudit.cli import main
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
@@ -86,50 +86,37 @@ def test_lists_in_the_cells_of_a_table(tmp_path, written):
     assert read(write(tmp_path, {"a.csv": table(["text", "triples"], *rows)})) == TEXTS
 
 
-def test_positions_and_positions_of_entities(tmp_path):
+ENDS, EDGES = ("Ada", "Delta"), ((0, 3), (10, 15))  # of "Ada leads Delta"
+POSITIONS = {  # options -> what a row has besides its text
+    "": {"rels": [{"r": "leads", **{key: {"start": s, "end": e} for key, (s, e) in zip("ab", EDGES, strict=True)}}]},
+    "subject_start=x,object_start=y": {"rels": [{"a": "Ada", "x": 0, "r": "leads", "b": "Delta", "y": 10}]},
+    "tokens=words": {"words": ["Ada", "leads", "Delta"], "rels": [{"a": [0, 1], "r": "leads", "b": [2, 3]}]},
+    "units=tokens,last=inclusive": {"rels": [{"a": [0, 0], "r": "leads", "b": [2, 2]}]},
+    "entities=ents,end=to": {
+        "ents": [{"text": each, "start": s, "to": e} for each, (s, e) in zip(ENDS, EDGES, strict=True)],
+        "rels": [{"a": 0, "r": "leads", "b": 1}],
+    },
+    "entities=ents,key=tag": {
+        "ents": [{"tag": f"T{each}", "text": each} for each in ENDS],
+        "rels": [{"a": "TAda", "r": "leads", "b": "TDelta"}],
+    },
+    "text=data.text,triples=data.rels,subject=a.is.w,object=b.is.w,relation=r.0": {
+        "data": {
+            "text": "Ada leads Delta",
+            "rels": [{"a": {"is": {"w": "Ada"}}, "r": ["leads"], "b": {"is": {"w": "Delta"}}}],
+        }
+    },
+    "order=ros": {"rels": [["leads", "Delta", "Ada"]]},
+}
+
+
+@pytest.mark.parametrize("options", POSITIONS)
+def test_positions_and_positions_of_entities(tmp_path, options):
     """Spans of characters and of tokens, both kinds of ends, places in a list of entities, and ids of entities."""
-    text, triples = TEXTS[0]
-    tokens = {"Ada Lund": (0, 2), "Harrow Steel": (3, 5), "Oslo": (6, 7)}
-    places = list(tokens)
-
-    def span(entity, end="end"):
-        return {"start": text.index(entity), end: text.index(entity) + len(entity)}
-
-    def rels(make, relation=str, **more):
-        return [{"a": make(s), "r": relation(r), "b": make(o), **{k: f(s, o) for k, f in more.items()}}
-                for s, r, o in triples]  # fmt: skip
-
-    forms = {
-        "characters": ({"text": text, "rels": rels(span)}, ""),
-        "next to": (
-            {"text": text, "rels": rels(str, x=lambda s, o: text.index(s), y=lambda s, o: text.index(o))},
-            "subject_start=x,object_start=y",
-        ),
-        "tokens": ({"words": text.split(), "rels": rels(tokens.get)}, "tokens=words"),
-        "inclusive": (
-            {"text": text, "rels": rels(lambda e: [tokens[e][0], tokens[e][1] - 1])}, "units=tokens,last=inclusive"
-        ),
-        "places": (
-            {"text": text, "ents": [{"text": e, **span(e, "to")} for e in places], "rels": rels(places.index)},
-            "entities=ents,end=to",
-        ),
-        "ids": (
-            {"text": text, "ents": [{"tag": f"T{n}", "text": e} for n, e in enumerate(places)],
-             "rels": rels(lambda e: f"T{places.index(e)}")},
-            "entities=ents,key=tag",
-        ),
-        "deep": (
-            {"data": {"text": text, "rels": rels(lambda e: {"is": {"w": e}}, lambda r: [r])}},
-            "text=data.text,triples=data.rels,subject=a.is.w,object=b.is.w,relation=r.0",
-        ),
-        "inverse": ({"text": text, "rels": [[r, o, s] for s, r, o in triples]}, "order=ros"),
-    }  # fmt: skip
-    for name, (row, extra) in forms.items():
-        path = write(tmp_path, {f"{name}.json": {"all": [row]}})
-        columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"])
-        corpus = read_corpus(path, columns=columns | parse_columns(filter(None, [extra])))
-        assert strings(corpus) == [triples] and corpus.sentences[0].text == text, name
-        assert all(triple.located for triple in corpus.sentences[0].triples)
+    path = write(tmp_path, {"a.json": {"all": [{"text": "Ada leads Delta", **POSITIONS[options]}]}})
+    columns = parse_columns(["triples=rels,subject=a,relation=r,object=b,rows=all"])
+    (each,) = read_corpus(path, columns=columns | parse_columns(filter(None, [options]))).sentences
+    assert (each.text, located(each)) == ("Ada leads Delta", [(0, "Ada", "leads", 10, "Delta")])
 
 
 def test_every_encoding_and_compression(tmp_path):
