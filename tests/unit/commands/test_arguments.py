@@ -1,6 +1,7 @@
 """Options of all commands: numbers have ranges; nothing is written over what is read, or among what lies there."""
 
 import argparse
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def test_every_number_has_a_range() -> None:
     for place, action in found:  # a default that its own option refused would be a trap
         for value in action.default if isinstance(action.default, list) else [action.default]:
             assert value is None or action.type(str(value)) == value, f"{place} {action.dest}"
+
+
+def test_the_default_that_a_help_names_is_the_one_that_is_taken() -> None:
+    named = 0
+    for place, action in options(build_parser()):
+        found = re.search(r"\((?:default: )?(-?\d[\d.]*)(?:, as published)?\)$", action.help or "")
+        if found and action.default is not None:
+            named += 1
+            assert float(found[1]) == float(action.default), f"{place} {action.option_strings}"
+    assert named > 40
 
 
 @pytest.mark.parametrize(
