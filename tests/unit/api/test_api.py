@@ -97,7 +97,7 @@ def test_shares_and_differences_are_attributes():
         (lambda: ta.score([("a", "r", "b")], [[]]), 'gold item 1: "a" is no triple; expected for each sentence'),
         (lambda: ta.score(GOLD, [[], []]), "predictions: lists of triples for 2 sentences, but the gold has 13"),
         (lambda: ta.score([{"sentense": "x", "triples": []}], [[]]), "gold item 1: nothing is known to be the text"),
-        (lambda: ta.score(GOLD, GOLD, matching="soft"), "unknown matching 'soft'"),
+        (lambda: ta.score(GOLD, GOLD, matching="soft"), "unknown matching rule 'soft'"),
         (lambda: ta.audit([[]], GOLD), "train: lists of triples have no texts"),
         (lambda: ta.check(), "no corpus is given"),
         (lambda: ta.check(pandas.DataFrame(GOLD)), "a DataFrame is no path; expected the name of its split"),

@@ -113,7 +113,7 @@ def test_bad_training_input_is_one_sentence(home, tiny_encoder, tmp_path, refuse
     for message, *changes in (
         ("unknown extractor 'casrell', did you mean 'casrel'?", "--extractor", "casrell"),
         ("--settings: expected a JSON object", "--settings", "[1]"),
-        ("unknown matching 'exactly'", "--settings", '{"matching": "exactly"}'),
+        ("unknown matching rule 'exactly'", "--settings", '{"matching": "exactly"}'),
         ("the training set has no triples", "--train", tmp_path / "zero.jsonl"),
     ):
         assert message in refused(*training(home, tiny_encoder, "bad"), *changes)

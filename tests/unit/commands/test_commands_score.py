@@ -62,7 +62,7 @@ def test_stratum_without_sentences_shows_a_gap(stored: Path, tmp_path: Path, cap
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["{stored}", "{stored}", "--matching", "soft"], "unknown matching 'soft'"),
+        (["{stored}", "{stored}", "--matching", "soft"], "unknown matching rule 'soft'"),
         (["{stored}", "{stored}.gone"], "no such file"),
         (["{stored}", "{other}"], "1 predictions for the 2 sentences"),
     ],

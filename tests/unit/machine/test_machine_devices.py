@@ -136,12 +136,10 @@ def test_what_a_job_asks_for_and_is_given(monkeypatch, environment, options, tak
 @pytest.mark.parametrize(
     ("environment", "options", "message"),
     [
-        *(({devices.SHARE: share}, {}, f"gpu_share is '{share}', expected one of 1, 2, 3, 4, 6, 12")
-          for share in ("0", "5", "half")),
         ({}, {"count": 3}, "3 GPUs were asked for, but only 2 can be used here"),
         ({"PATH": ""}, {"wanted": "1"}, "this job has none"),
     ],
-)  # fmt: skip
+)
 def test_what_no_job_can_be_given(monkeypatch, environment, options, message):
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

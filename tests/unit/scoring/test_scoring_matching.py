@@ -76,7 +76,7 @@ def test_triples_that_a_rule_makes_equal_count_once() -> None:
 
 def test_unknown_matching_is_refused_and_exact_is_short_for_exact_string() -> None:
     assert check_matching("exact") == "exact-string"
-    with pytest.raises(UserError, match="unknown matching 'fuzzy'; expected one of exact-string, exact-span"):
+    with pytest.raises(UserError, match="unknown matching rule 'fuzzy'; known are exact-string, exact-span"):
         check_matching("fuzzy")
 
 

@@ -112,7 +112,7 @@ def test_options_choose_decimals_caption_and_matching(results: Results) -> None:
     [
         ({"speed": 1}, "unknown option 'speed'; expected one of matching"),
         ({"extractors": ["prgc"]}, "unknown option 'extractors'"),
-        ({"matching": "soft"}, "unknown matching 'soft'"),
+        ({"matching": "soft"}, "unknown matching rule 'soft'"),
     ],
 )
 def test_bad_options(options, message: str) -> None:

@@ -6,7 +6,6 @@ rejected one keeps none of its predicted triples.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,11 +37,10 @@ def load_decisions(path: str | Path) -> dict[str, Decision]:
     Raises:
         UserError: the file is missing, a line has no id or no score in [0, 1], or an id repeats.
     """
-    rows = read_rows(path, Decision)
-    decisions = {row.id: row for row in rows}
-    if len(decisions) < len(rows):
-        twice = next(id_ for id_, count in Counter(row.id for row in rows).items() if count > 1)
-        raise UserError(f"{path}: the id {twice!r} occurs twice")
+    decisions: dict[str, Decision] = {}
+    for row in read_rows(path, Decision):
+        if decisions.setdefault(row.id, row) is not row:
+            raise UserError(f"{path}: the id {row.id!r} occurs twice")
     return decisions
 
 

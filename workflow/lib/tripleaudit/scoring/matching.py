@@ -18,7 +18,6 @@ import numpy as np
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.descriptors import MATCHINGS, MatchingRule
-from tripleaudit.errors import UserError
 
 
 def _offsets(span: Span) -> Hashable:
@@ -101,10 +100,7 @@ def check_matching(matching: str) -> str:
     Raises:
         UserError: there is no such rule.
     """
-    name = ALIASES.get(matching, matching)
-    if name not in MATCHINGS:
-        raise UserError(f"unknown matching {matching!r}; expected one of {', '.join(MATCHINGS)}")
-    return name
+    return MATCHINGS.need(ALIASES.get(matching, matching)).name
 
 
 def reduced(triples: Sequence[Triple], matching: str = PRIMARY) -> set[tuple[Hashable, str, Hashable]]:

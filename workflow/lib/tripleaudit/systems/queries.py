@@ -7,7 +7,7 @@ where answers come in the order of the texts.
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -149,12 +149,11 @@ def _scored(sentence: Sentence, listed: Sequence[Any], source: str) -> Sentence:
     return replace(sentence, triples=tuple(replace(triple, score=score) for triple, score in pairs))
 
 
-def counts_of(sentences: Iterable[Sentence]) -> dict[str, int]:
+def counts_of(sentences: Sequence[Sentence]) -> dict[str, int]:
     """Count sentences, those with triples, triples, and triples that name an entity which is not in the text.
 
     Of the last, ``written_otherwise`` are there but for case, blanks and punctuation.
     """
-    sentences = list(sentences)
     away = [(each, triple) for each in sentences for triple in each.triples if not triple.located]
     return {
         "sentences": len(sentences),
