@@ -14,6 +14,12 @@ def test_a_study_cannot_leave_the_results_folder(name):
     assert problem.startswith("study: expected letters, digits, '.', '_' and '-', starting with a letter or digit, got")
 
 
+def test_the_name_of_a_study_is_no_longer_than_its_folders_can_be():
+    assert Study({**MINIMAL, "study": "s" * 60}).name
+    (problem,) = problems({**MINIMAL, "study": "s" * 61})
+    assert problem.startswith("study: ") and "at most 60" in problem
+
+
 def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):
     for path in sorted((root / "config").glob("*.yaml")):
         if path.stem not in ("minea", "webnlg-systems"):  # articles that are not public; a training under systems
