@@ -14,7 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel
-from tripleaudit.extractors.registry import extractor_class, load_extractor, resolve, saved_extractor_name
+from tripleaudit.extractors.registry import extractor_class, load_extractor, resolve
 from tripleaudit.extractors.tdeer import TDEER
 from tripleaudit.registries import use_plugins
 
@@ -39,13 +39,6 @@ def saved(tiny_encoder, tmp_path):
     folder = tmp_path / "model"
     build(CasRel, tiny_encoder).save_pretrained(folder)
     return folder
-
-
-def test_unknown_names_get_suggestions():
-    with pytest.raises(UserError, match="unknown extractor 'casrell', did you mean 'casrel'"):
-        extractor_class("casrell")
-    with pytest.raises(UserError, match="unknown extractor '-'; known are casrel, tplinker"):
-        extractor_class("-")
 
 
 def test_an_extractor_from_a_file_outside_the_project(tiny_encoder, tmp_path):
@@ -86,13 +79,6 @@ def test_a_checkpoint_of_another_extractor_is_refused(saved):
         CasRel.from_pretrained(saved)
     with pytest.raises(UserError, match="unknown extractor 'other'"):
         load_extractor(saved)
-
-
-def test_a_folder_that_holds_no_extractor(tiny_encoder, tmp_path):
-    with pytest.raises(UserError, match="not a trained extractor"):
-        load_extractor(tmp_path)
-    with pytest.raises(UserError, match="holds a model of type 'bert'"):
-        saved_extractor_name(tiny_encoder)
 
 
 @pytest.mark.parametrize(

@@ -301,13 +301,7 @@ def test_patience_is_of_evaluations_in_a_row_once_there_is_any_skill():
     assert stale == [(0, False)] * 4 + [(1, False), (0, False), (1, False), (2, True), (0, False)]
 
 
-def test_bad_runs_fail_before_training(home, tmp_path):
-    with pytest.raises(UserError, match="training: unknown key 'learning_rate'"):
-        run(home, tmp_path / "a", learning_rate=1.0)
-    with pytest.raises(UserError, match="noising: unknown key 'probabilty', did you mean 'probability'"):
-        run(home, tmp_path / "b", noising={"probabilty": 0.1})
-    with pytest.raises(UserError, match="casrel: unknown key 'layers'"):
-        run(home, tmp_path / "c", model={"layers": 3})
+def test_without_sentences_nothing_is_trained(home, tmp_path):
     model = build(CasRel, home / "encoder")
     nothing = TrainingSentences([each for each in toy_sentences() if not each.triples][:0], model)
     with pytest.raises(UserError, match="no training sentence is left"):
@@ -552,8 +546,13 @@ def test_settings_of_a_training_are_distinguished():
     assert (settings.epochs, own, noise.probability, layers) == (3, {"drop_zero": True}, 0.2, 2)
     settings, own, noise, layers = training_run.split_settings({}, CasRel, {})
     assert (own, noise, layers) == ({}, None, None)
-    with pytest.raises(UserError, match="setting 'encoder_layers' is True, expected a whole number"):
-        training_run.split_settings({"encoder_layers": True}, CasRel, {})
+    for values, message in (
+        ({"encoder_layers": True}, "setting 'encoder_layers' is True, expected a whole number"),
+        ({"learning_rate": 1.0}, "training: unknown key 'learning_rate'"),
+        ({"noising": {"probabilty": 0.1}}, "noising: unknown key 'probabilty', did you mean 'probability'"),
+    ):
+        with pytest.raises(UserError, match=message):
+            training_run.split_settings(values, CasRel, {})
 
 
 def test_weights_come_last_into_the_folder_of_a_model(home, tmp_path, monkeypatch):
