@@ -4,14 +4,14 @@ By the clock, W workers take n c / W for n sentences of c seconds each, and s fo
 """
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from tripleaudit.collection import engine
-from tripleaudit.collection.addresses import TextFile, text_files
+from tripleaudit.collection.addresses import text_files
 from tripleaudit.collection.finished import Target, block_name, finished_blocks, read_state
-from tripleaudit.collection.reading import Block, Reading, read_blocks
+from tripleaudit.collection.reading import read_blocks
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_jsonl
 
@@ -39,7 +39,9 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
     if not left:
         return
     with tempfile.TemporaryDirectory() as folder:
-        picked = list(_sampled({file.name: file for file in files}, left, collection.reading, sample))
+        chosen, by_name = left[:: max(1, len(left) // PIECES)][:PIECES], {file.name: file for file in files}
+        found = (one for block in chosen for one in read_blocks(by_name[block.file], [block], collection.reading))
+        picked = [line.text for one in found for line in one.lines[: -(-sample // len(chosen))]]
         text = Path(folder, "sample.jsonl")
         write_jsonl(text, ({"text": each} for each in picked))
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
@@ -55,10 +57,3 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
     yield f"{(rows * each / workers + start) / 3600:,.2f} hours with {workers} workers on such machines"
     if answers := measured["money"] / counts["sentences"] * rows:
         yield f"money: {answers:,.2f} for answers"
-
-
-def _sampled(files: dict[str, TextFile], left: Sequence[Block], reading: Reading, sample: int) -> Iterator[str]:
-    chosen = left[:: max(1, len(left) // PIECES)][:PIECES]
-    for block in chosen:
-        (found,) = read_blocks(files[block.file], [block], reading)
-        yield from (line.text for line in found.lines[: -(-sample // len(chosen))])

@@ -80,21 +80,3 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
     return "OutOfMemoryError" in names or any(words in str(error) for words in (*CPU, *GPU))
-
-
-@contextlib.contextmanager
-def first_use_of_gpu() -> Iterator[None]:
-    """Turn a GPU that has no room left for the first numbers into a :class:`UserError`.
-
-    Raises:
-        UserError: other programs fill the device.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        if not is_out_of_memory(error):
-            raise
-        raise UserError(
-            "the GPU has no memory left: another program fills it (nvidia-smi lists programs); expected a device with "
-            "room. Wait for that program, name another device in CUDA_VISIBLE_DEVICES, or set gpu: 0"
-        ) from error

@@ -12,7 +12,7 @@ import transformers
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.machine.devices import gpu_slot, share
-from tripleaudit.machine.memory import first_use_of_gpu, keep_freed_memory
+from tripleaudit.machine.memory import is_out_of_memory, keep_freed_memory
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def device(gpu: str) -> torch.device:
         gpu: ``auto`` is the first GPU where there is one, else the CPU; ``0`` is the CPU, ``1`` the first GPU.
 
     Raises:
-        UserError: a GPU is asked for and there is none.
+        UserError: a GPU is asked for and there is none, or other programs fill it.
     """
     if gpu == "1" and not torch.cuda.is_available():
         raise UserError("a GPU was asked for, but PyTorch sees none; expected a CUDA device, or --gpu 0")
@@ -54,9 +54,16 @@ def device(gpu: str) -> torch.device:
     if not wanted:
         return torch.device("cpu")
     first = torch.device("cuda", 0)
-    with first_use_of_gpu():
+    try:
         torch.cuda.set_per_process_memory_fraction(1 / share(), first)
         torch.zeros(WORKSPACE, dtype=torch.uint8, device=first)
+    except RuntimeError as error:
+        if not is_out_of_memory(error):
+            raise
+        raise UserError(
+            "the GPU has no memory left: another program fills it (nvidia-smi lists programs); expected a device with "
+            "room. Wait for that program, name another device in CUDA_VISIBLE_DEVICES, or set gpu: 0"
+        ) from error
     return first
 
 
