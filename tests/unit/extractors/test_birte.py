@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import build, tag_logits, toy_sentences, training_batch
 from tripleaudit.extractors.batches import GoldBatch, Shape
-from tripleaudit.extractors.birte import SWAPPED, BiRTE, decode, draw_pairs, given_logits
+from tripleaudit.extractors.birte import BiRTE, decode, draw_pairs, given_logits
 from tripleaudit.extractors.casrel import draw_subjects
 
 
@@ -108,14 +108,25 @@ def decodable(batch: dict) -> set:
     return found
 
 
+def direction(logits: list[float], own: tuple = (1, 2), other: tuple = (3, 4)):
+    """Logits of one side's start and end, and of those of the other side, given it; all others are negative."""
+    first, second = torch.full((1, 6, 2), -9.0), torch.full((1, 6, 2), -9.0)
+    first[0, own, (0, 1)], second[0, other, (0, 1)] = torch.tensor(logits).view(2, 2)
+    return first, lambda spans: second.expand(len(spans[0]), -1, -1)
+
+
+def related(forth: tuple, back: tuple, logit: float):
+    """Decode both directions, where any pair has the second of two relations."""
+    relations = torch.tensor([[-9.0, logit]])
+    return decode(forth, back, lambda pairs: relations.expand(len(pairs), -1), torch.ones(1, 6).bool())
+
+
 def evidence(logits: list[float]):
     """Of start and end of the first side, start and end of the other, given it, and of the relation; both ways."""
-    first, other, never = (torch.full((1, 6, 2), -9.0) for _ in range(3))
-    first[0, 1, 0], first[0, 2, 1], other[0, 3, 0], other[0, 4, 1], relation = logits
-    one, none = (first, lambda spans: other.expand(len(spans[0]), -1, -1)), (never, lambda spans: never[:0])
-    rest = lambda pairs: torch.tensor([[-9.0, relation]])[: len(pairs)], torch.ones(1, 6).bool()
-    (rows, scores), (swapped, same) = decode(one, none, *rest), decode(none, one, *rest)
-    assert torch.equal(swapped[:, SWAPPED], rows) and torch.equal(same, scores)
+    *own, relation = logits
+    rows, scores = related(direction(own), direction([-9.0] * 4), relation)
+    back, same = related(direction([-9.0] * 4), direction(own, (3, 4), (1, 2)), relation)
+    assert torch.equal(back, rows) and torch.equal(same, scores)
     return rows, scores
 
 
@@ -148,25 +159,10 @@ def test_pairs_are_drawn_uniformly_subject_first():
 
 
 def test_the_score_is_that_of_the_better_direction():
-    content = torch.tensor([[False, True, True, False]])
-    subject, object_ = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2), -9.0)
-    subject[0, 1], object_[0, 2] = 1.0, 3.0
-
-    def always(place, value):
-        def logits(spans):
-            table = torch.full((len(spans[0]), 4, 2), -9.0)
-            table[:, place] = value
-            return table
-
-        return logits
-
-    rows, scores = decode(
-        (subject, always(2, 2.0)), (object_, always(1, 0.5)), lambda pairs: torch.tensor([[-1.0, 4.0]]), content
-    )
-    assert rows.tolist() == [[0, 1, 1, 1, 2, 2]]
-    forth = torch.tensor([1.0, 1.0, 2.0, 2.0]).sigmoid().prod()
-    back = torch.tensor([3.0, 3.0, 0.5, 0.5]).sigmoid().prod()
-    torch.testing.assert_close(scores[0], torch.maximum(forth, back) * torch.tensor(4.0).sigmoid())
+    forth, back = [1.0, 1.0, 2.0, 2.0], [3.0, 3.0, 0.5, 0.5]
+    _, scores = related(direction(forth), direction(back, (3, 4), (1, 2)), 4.0)
+    better = max(torch.tensor(each).sigmoid().prod() for each in (forth, back))
+    torch.testing.assert_close(scores, better[None] * torch.tensor(4.0).sigmoid())
 
 
 def test_an_eager_model_stays_within_its_limits():
