@@ -89,15 +89,15 @@ def test_trainings_of_the_study_itself_come_first():
 
 def test_the_command_says_what_is_known_and_passes_over_broken_records(capsys):
     plan = study(seeds=[1, 2])
-    done(plan, plan.runs[0], 1800)
+    done(plan, plan.runs[0], 360)
     write_json(f"results/x/models/{plan.runs[0].path}/provenance.json", {"settings": {}})
     config = {"study": "s", "corpora": {"c": CORPORA["c"]}, "training": {"epochs": 4}, "seeds": [1, 2]}
     assert main(["estimate", "--config", json.dumps({**config, "extractors": {"casrel": None, "grte": None}})]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "trainings",
-        "  casrel  1 to do, 1 done; about 0.50 hours, from 1 training of s on the CPU, scaled by sentences and epochs",
+        "  casrel  1 to do, 1 done; about 0.10 hours, from 1 training of s on the CPU, scaled by sentences and epochs",
         "  grte    2 to do, 0 done; nothing is known: no training of it stands in these results",
-        "  1 training takes about 0.50 hours, one after the other",
+        "  1 training takes about 0.10 hours, one after the other",
     ]
     assert main(["estimate", "--config", "{"]) == 1
     assert "--config: not valid JSON" in capsys.readouterr().err

@@ -152,13 +152,13 @@ def needles(tmp_path):
     return {"documents": ["report.txt"], "models": ["e"], "target": 0.05, "minimum": 0.01, **plan}
 
 
-def extract_needles(url, needles, draw=0, **more):
+def extract_needles(url, needles, draw=0, out="out", **more):
     """Make the needles, and extract them with the judge that the model itself is."""
     plan = json.dumps({key: needles[key] for key in needles if key not in ("documents", "models", "needle_file")})
     common = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url, **more)}}), "--study", "s"]
     made = ["--documents", "report.txt", "--needle-file", needles.get("needle_file", ""), "--out", "corpus"]
     assert main(["make-needles", "--plan", plan, *common, *made]) == 0
-    arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--draw", str(draw), "--out", "out"]
+    arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--draw", str(draw), "--out", out]
     assert main(["extract-needles", "--plan", plan, *arguments]) == 0
 
 
@@ -182,7 +182,11 @@ def test_needles_are_counted_as_they_are_sent(study, estimated, needles):
         jobs, _ = estimated()
         sent = sum(jobs["needles", f"e ({stage})"]["cached"] for stage in ("extraction", "judge"))
         assert sent == fake.count
-        assert sum(job["to_pay"] for job in jobs.values()) == 0
+        assert sum(job["to_pay"] for job in jobs.values()) == 0 and not any(job["done"] for job in jobs.values())
+        extract_needles(fake.url, needles, out="results/s/needles/models/e")
+        assert all(job["done"] for job in estimated()[0].values())
+        study(fake.url, needles=needles | {"iterations": 1})
+        assert not any(job["done"] for job in estimated()[0].values())
 
 
 def test_a_second_sample_is_judged_by_a_second_draw_of_the_model(study, estimated, needles):
