@@ -59,11 +59,6 @@ def kind(path: str) -> str | None:
     return None if found == "parquet" and inner != suffixes else found
 
 
-def packing(path: str) -> str | None:
-    """Return the compression that the ending of a name says."""
-    return PACKED.get(Path(path).suffix.lower())
-
-
 def is_remote(entry: str) -> bool:
     """Whether an entry is the address of a store instead of a path."""
     return "://" in entry

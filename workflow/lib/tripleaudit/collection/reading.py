@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from tripleaudit.collection.addresses import TextFile, explained, kind, packing, store
+from tripleaudit.collection.addresses import PACKED, TextFile, explained, kind, store
 from tripleaudit.corpora.corpus import half_character
 from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
 from tripleaudit.errors import UserError
@@ -141,7 +142,7 @@ class _Rows:
                 with system.open_input_file(path) as raw:
                     yield from map(_signed, self._of_parquet(raw))
                 return
-            source = system.open_input_stream(path, compression=packing(self.name))
+            source = system.open_input_stream(path, compression=PACKED.get(Path(self.name).suffix.lower()))
             with source as raw, io.BufferedReader(raw, CHUNK) as stream:
                 if stream.peek(3).startswith(codecs.BOM_UTF8):
                     stream.read(3)

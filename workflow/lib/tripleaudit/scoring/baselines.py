@@ -27,22 +27,18 @@ from tripleaudit.protocols.types import Strings, distinct_triples
 
 
 def _memorised(train: Sequence[Sentence], test: Sequence[Sentence]) -> Iterator[tuple[Triple, ...]]:
-    likeliest = most_frequent(train)
+    # two entity strings, one where a triple has the same twice -> its triples
+    counted: dict[frozenset[str], Counter[Strings]] = defaultdict(Counter)
+    for sentence in train:
+        for triple in distinct_triples(sentence):
+            counted[frozenset((triple[0], triple[2]))][triple] += 1
+    likeliest = {pair: max(triples, key=triples.__getitem__) for pair, triples in counted.items()}
     names = sorted({name for pair in likeliest for name in pair})
     for sentence in test:
         found = {name: span for name in names if (span := first_mention(sentence.text, name))}
         pairs = [frozenset((one, other)) for one in found for other in found if one <= other]
         known = [likeliest[pair] for pair in pairs if pair in likeliest]
         yield tuple(Triple(found[subject], relation, found[object_]) for subject, relation, object_ in known)
-
-
-def most_frequent(train: Iterable[Sentence]) -> dict[frozenset[str], Strings]:
-    """Return two entity strings (one, where a triple has the same twice) -> the triple of most training sentences."""
-    counted: dict[frozenset[str], Counter[Strings]] = defaultdict(Counter)
-    for sentence in train:
-        for triple in distinct_triples(sentence):
-            counted[frozenset((triple[0], triple[2]))][triple] += 1
-    return {pair: max(triples, key=triples.__getitem__) for pair, triples in counted.items()}
 
 
 def first_mention(text: str, name: str) -> Span | None:

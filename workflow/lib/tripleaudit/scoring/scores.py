@@ -53,7 +53,7 @@ def write_scores(path: str | Path, scores: Iterable[Score]) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(COLUMNS)
         for score in scores:
-            numbers = (_number(value) for value in (score.value, score.low, score.high))
+            numbers = ("" if value is None else f"{value:.10g}" for value in (score.value, score.low, score.high))
             writer.writerow([*score.keys, score.stratum, score.matching, score.metric, *numbers])
 
 
@@ -127,7 +127,3 @@ def provenance_of(inputs: dict[str, str | Path], settings: dict[str, Any]) -> di
 def software() -> dict[str, str]:
     """Return the versions that decide a score."""
     return {"tripleaudit": __version__, "python": platform.python_version(), "numpy": version("numpy")}
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.10g}"

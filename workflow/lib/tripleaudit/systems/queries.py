@@ -44,12 +44,6 @@ class Query:
     train: Sequence[Sentence] = ()
     job: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def names(self) -> Mapping[str, str]:
-        """Relation as the system says it -> its name in the corpus; the others stay as they are."""
-        given = self.settings.get("relations")
-        return given if isinstance(given, Mapping) else {}
-
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the texts as the JSON that programs and services read, with the relations if the system wants them."""
         wanted = self.settings.get("relations") is True and self.relations
@@ -77,11 +71,11 @@ def query_system(kind: SystemKind, query: Query) -> Answered:
     Raises:
         UserError: as the kind has it.
     """
-    answered = kind.answer(query)
-    if not query.names:
+    answered, names = kind.answer(query), query.settings.get("relations")
+    if not isinstance(names, Mapping) or not names:
         return answered
-    sentences, count = renamed(answered.sentences, query.names)
-    return Answered(sentences, {**answered.facts, "renamed": count, "names": len(query.names)})
+    sentences, count = renamed(answered.sentences, names)
+    return Answered(sentences, {**answered.facts, "renamed": count, "names": len(names)})
 
 
 class Answers:
