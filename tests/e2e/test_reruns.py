@@ -80,7 +80,8 @@ def finished(tmp_path_factory, tiny_encoder):
         settings = SETTINGS.format(url=fake.url, python=sys.executable, document=document)
         write_study(folder, tiny_encoder, **yaml.safe_load(settings))
         (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
-        pad_with_blank_lines(folder / "train.jsonl", megabytes=30)
+        with (folder / "train.jsonl").open("ab") as stream:
+            stream.write(b" " * 30 * 2**20 + b"\n")  # a large file that takes no longer to read
         ran(folder, "--", "all", "generative", TRIPLEAUDIT_TRACE=str(folder / "trace"))
     return folder
 
@@ -115,11 +116,6 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
             decides_nothing = file in ("templates/model-card.md", "presets.yaml")
             assert f"data/{file}" in counted or chosen or decides_nothing, (command, file)
     assert {"train", "predict", "table", "score-run", "generate", "extract-needles", "write-report"} <= seen
-
-
-def pad_with_blank_lines(path: Path, megabytes: int) -> None:
-    """Make a file of sentences large without making it longer to read."""
-    path.write_bytes(path.read_bytes() + b" " * megabytes * 2**20 + b"\n")
 
 
 @pytest.fixture

@@ -51,10 +51,7 @@ class Asked:
                 sent.append(fake.count)
         self.sent, self.again, self.bill = sent[0], sent[1] - sent[0], client.bill()
         self.files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
-
-    @property
-    def text(self) -> str:
-        return self.answers[0].text
+        self.text = self.answers[0].text if self.answers else None
 
 
 CHUNK = 'data: {"choices": [{"index": 0, "delta": {"content": "x"}}]}\n\n'
