@@ -115,33 +115,31 @@ def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any
     return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def finished_block(target: Target, name: str, known: Mapping[str, Any], there: set[str]) -> dict[str, Any] | None:
-    """Return what the manifest lists of a block that is finished, None where it is missing or not whole.
+def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return name -> what the manifest lists, of the blocks that are there and whole.
 
     Args:
         known: file -> [bytes, SHA-256] of earlier runs; what is not known is read.
-        there: names of the files in the folder.
     """
-    file = block_file(name)
-    if file not in there:
-        return None
-    system, path = store(target.path(file))
-    try:
-        with system.open_input_file(path) as stream:
-            size = stream.size()
-            facts = json.loads(parquet.read_metadata(stream).metadata[FACTS])
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
-        return None
-    if known.get(file, [None])[0] != size:
-        known = {file: [size, hashlib.sha256(target.read(file)).hexdigest()]}
-    return {**facts, "file": file, "bytes": size, "sha256": known[file][1]}
 
+    def listed(name: str) -> dict[str, Any] | None:
+        file = block_file(name)
+        system, path = store(target.path(file))
+        try:
+            with system.open_input_file(path) as stream:
+                size = stream.size()
+                facts = json.loads(parquet.read_metadata(stream).metadata[FACTS])
+        except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
+            return None
+        before, sha256 = known.get(file, (None, ""))
+        if before != size:
+            sha256 = hashlib.sha256(target.read(file)).hexdigest()
+        return {**facts, "file": file, "bytes": size, "sha256": sha256}
 
-def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return name -> what the manifest lists, of the blocks that are finished."""
     there = target.names()
+    names = [name for name in names if block_file(name) in there]
     with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda name: finished_block(target, name, known, there), names)
+        found = pool.map(listed, names)
         return {name: facts for name, facts in zip(names, found, strict=True) if facts is not None}
 
 

@@ -55,9 +55,8 @@ def answer(query: Query) -> Answered:
         try:
             for row, future in zip(rows, futures, strict=True):
                 said = future.result()
-                if not isinstance(said, dict):
-                    raise UserError(f"the answer about {row['id']!r} is {shown(said)}, expected an object")
-                answers.add({**said, "id": row["id"]}, f"the answer about {row['id']!r}")
+                said = {**said, "id": row["id"]} if isinstance(said, dict) else said
+                answers.add(said, f"the answer about {row['id']!r}")
         except UserError:
             pool.shutdown(cancel_futures=True)
             raise
