@@ -88,7 +88,7 @@ def tests_of(root: Path, file: str) -> list[str]:
         found += sorted(more, key=lambda path: (path.parent.name != package, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
     found += [path for path in tests if path.parent.name == package and path not in found]
-    whole = [path for path in tests if re.search(r"\bkept\b", path.read_text(encoding="utf-8"))]
+    whole = [path for path in tests if re.search(r'\bkept\(f?"', path.read_text(encoding="utf-8"))]
     return [str(path.relative_to(root)) for path in dict.fromkeys([*found[:MOST], *whole])]
 
 
