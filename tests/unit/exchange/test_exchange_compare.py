@@ -143,6 +143,7 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
     found = compared(one, both)
     assert len(found["pairs"]) == 2 and len(found["runs_left_out"]) == 2
     assert [name for name in found["only_second"] if "prgc" in name] == found["only_second"] != []
+    assert found["only_first"] == []
 
 
 @pytest.mark.parametrize("title", ["Compare", "Bundle"])
