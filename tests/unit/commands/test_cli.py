@@ -50,29 +50,13 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
         cli.main(["try-it", "--paths", "a"])
 
 
-REQUIRED = {
+REQUIRED = {  # which options are, test_arguments keeps
     "audit": "required: TRAIN, TEST",
-    "split": "required: TRAIN, VALID, TEST, --protocol, --out",
     "needles": "required: STEP",
-    "needles discover": "required: --documents, --endpoint, --out",
-    "collection": "required: STEP",
-    "collection run": "required: FILE, --out",
     "collection run f --out o": "--model --system is required",
-    "report": "required: FOLDER, --out",
-    "estimate": "required: --config",
-    "export": "required: SPLIT=FILE, --out",
-    "gre-score": "required: --triples",
-    "gre-lda": "required: --text, --topics, --out",
     "gold-noise g n=f": "--sample --labels is required",
-    "predict": "required: --model, --data, --out",
-    "bundle": "required: SOURCE, --out",
-    "prepare": "required: --out",
     "prepare --out o": "--source --corpus is required",
-    "fetch": "required: --out",
     "fetch --out o": "--source --model --raw is required",
-    "minea": "required: DOCUMENT, --model",
-    "train": "required: --train, --valid, --encoder, --extractor, --out",
-    "train-mlm": "required: --encoder, --train, --out",
 }
 
 
