@@ -92,11 +92,11 @@ def test_too_few_zero_sentences_shrink_the_sets_alike_or_are_refused(tmp_path, s
 
 def test_sizes_keep_their_proportions():
     published = {"train": 800, "valid": 100, "test": 100}
-    assert fitting_sizes(2000, published, 0.9) == published
-    assert fitting_sizes(990, published, 0.9) == {"train": 792, "valid": 99, "test": 99}
-    assert sum(fitting_sizes(907, published, 0.9).values()) == 907
-    with pytest.raises(UserError, match="at least 90% of them"):
-        fitting_sizes(899, published, 0.9)
+    assert fitting_sizes(2000, published, 0.9, "nyt") == published
+    assert fitting_sizes(990, published, 0.9, "nyt") == {"train": 792, "valid": 99, "test": 99}
+    assert sum(fitting_sizes(907, published, 0.9, "nyt").values()) == 907
+    with pytest.raises(UserError, match="nyt: the raw corpus has 899 .* at least 90% of them"):
+        fitting_sizes(899, published, 0.9, "nyt")
 
 
 def test_the_registered_sizes_are_those_of_the_papers_table_2():

@@ -31,16 +31,14 @@ def split_corpus(sentences: Sequence[S], parts: Mapping[str, float], seed: int =
     """
     if not parts or any(not weight > 0 for weight in parts.values()):
         raise UserError(f"split: the weights {dict(parts)} are not all positive")
-    groups: dict[bool, Counter[str]] = {}
-    seen: dict[str, bool] = {}
-    for sentence in sentences:
-        stratum = seen.setdefault(sentence.text, bool(sentence.triples))
-        groups.setdefault(stratum, Counter())[sentence.text] += 1
+    has_triples = {sentence.text: bool(sentence.triples) for sentence in reversed(sentences)}  # where it comes first
+    counts = Counter(sentence.text for sentence in sentences)
     part_of: dict[str, str] = {}
-    for texts in groups.values():
+    for stratum in (True, False):
+        texts = [text for text in counts if has_triples[text] is stratum]
         # a hash orders the texts, so that the result depends neither on Python's generator nor on the corpus's order
         order = sorted(texts, key=lambda text: hashlib.sha256(f"{seed}\0{text}".encode()).digest())
-        part_of.update(zip(order, _fill([texts[text] for text in order], parts), strict=True))
+        part_of.update(zip(order, _fill([counts[text] for text in order], parts), strict=True))
     result = {name: [sentence for sentence in sentences if part_of[sentence.text] == name] for name in parts}
     for name, members in result.items():
         if not members:
@@ -112,19 +110,19 @@ def deal(sentences: Sequence[S], sizes: Mapping[str, int], seed: int) -> dict[st
     return chosen
 
 
-def fitting_sizes(found: int, sizes: Mapping[str, int], least: float) -> dict[str, int]:
+def fitting_sizes(found: int, sizes: Mapping[str, int], least: float, where: str) -> dict[str, int]:
     """Return ``sizes``, or if fewer sentences are there, all of them in the same proportions.
 
     Raises:
-        UserError: less than the share ``least`` of the sizes' sum is there.
+        UserError: less than the share ``least`` of the sizes' sum is there; ``where`` begins the message.
     """
     wanted = sum(sizes.values())
     if found >= wanted:
         return dict(sizes)
     if found < least * wanted:
         raise UserError(
-            f"the raw corpus has {found} different sentences with zero triples, expected {wanted} as published, or at "
-            f"least {least:.0%} of them"
+            f"{where}: the raw corpus has {found} different sentences with zero triples, expected {wanted} as "
+            f"published, or at least {least:.0%} of them"
         )
     fitted = {name: found * size // wanted for name, size in sizes.items()}
     fitted[next(iter(fitted))] += found - sum(fitted.values())

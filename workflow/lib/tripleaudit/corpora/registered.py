@@ -104,10 +104,7 @@ def _with_zero(
     positive = {name: _whole(plan, read) for name, plan in entry.whole.items()}
     texts = (sentence.text for members in positive.values() for sentence in members)
     found = find_zero(texts, (sentence for file in zero.files for sentence in read(file)))
-    try:
-        sizes = fitting_sizes(len(found), zero.sizes, zero.least)
-    except UserError as error:
-        raise UserError(f"{entry.name} ({', '.join(zero.files)}): {error}") from error
+    sizes = fitting_sizes(len(found), zero.sizes, zero.least, f"{entry.name} ({', '.join(zero.files)})")
     chosen = deal(found, sizes, zero.seed)[split]
     added = [
         RawSentence(f"zero-{number}", item.text.lower() if zero.lower else item.text, [], item.where)

@@ -108,7 +108,7 @@ ADE = form(
 # … </e2> …"`, the relation with its direction `name(e1,e2)`, a comment, and a blank line. Ids are the numbers.
 NO_RELATION = ("no_relation", "Other")
 FIRST_LINE = re.compile(r'(\d+)\t"?(.*?<e1>.*?)"?')
-TAGS = re.compile(r"</?e[12]>")
+TAGS = re.compile(r"(</?e[12]>)")
 LABEL = re.compile(r"(.+)\((e[12]),(e[12])\)")
 
 
@@ -130,12 +130,11 @@ def tagged_pairs(path: Path) -> Rows:
 
 
 def _tagged(tagged: str, label: str, where: str) -> dict[str, Any]:
-    text, edges, last = "", {}, 0
-    for tag in TAGS.finditer(tagged):
-        text = _joined(text, tagged[last : tag.start()])
-        last = tag.end()
-        edges[tag[0]] = len(text)
-    text = _joined(text, tagged[last:])
+    text, *rest = TAGS.split(tagged)
+    edges = {}
+    for tag, after in zip(rest[::2], rest[1::2], strict=True):
+        edges[tag] = len(text)
+        text = _joined(text, after)
     entities = []
     for name in ("e1", "e2"):
         if f"<{name}>" not in edges or f"</{name}>" not in edges:
