@@ -15,7 +15,7 @@ CORPUS = "train.jsonl valid.jsonl test.jsonl"
 JUDGED = "--factualness a.json --granularity split.json --similarities cosines.json"
 COMMANDS = {
     "audit": "audit train.jsonl test.jsonl --valid valid.jsonl --random-splits 20",
-    "check": f"check {CORPUS} --write study.yaml",
+    "check": f"check {CORPUS} --write checked.yaml",
     "check-leaks": "check test.jsonl train.jsonl dev.jsonl --json",
     "validate": "validate study.yaml --raw-root .",
     "estimate": "estimate --config CONFIG/config.yaml --results none",
@@ -36,7 +36,7 @@ COMMANDS = {
     "split-relations": f"split --protocol unseen_relations --relations 2 --out unseen {CORPUS}",
 }
 WRITTEN = {
-    "check": ["study.yaml"],
+    "check": ["checked.yaml"],
     "prepare": ["part.jsonl", "part.json"],
     "export-csv": ["csv/test.csv"],
     "export-brat": ["brat/test.ann", "brat/test.txt"],
@@ -53,6 +53,10 @@ WRITTEN = {
 def corpus(tmp_path_factory):
     """A part of the demo corpus, two systems that are wrong in known ways, and one that names relations otherwise."""
     folder, answers = tmp_path_factory.mktemp("corpus"), {}
+    files = "train: train.jsonl, valid: valid.jsonl, test: test.jsonl"
+    (folder / "study.yaml").write_text(
+        f"corpora: {{c: {{files: {{{files}}}}}}}\nsettings: [nz, wz]\n", encoding="utf-8"
+    )
     for name, size in (("train", 60), ("valid", 30), ("test", 40)):
         sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
         save_sentences(folder / f"{name}.jsonl", sentences)
