@@ -55,7 +55,7 @@ def corpus(tmp_path_factory):
     folder, answers = tmp_path_factory.mktemp("corpus"), {}
     files = "train: train.jsonl, valid: valid.jsonl, test: test.jsonl"
     (folder / "study.yaml").write_text(
-        f"corpora: {{c: {{files: {{{files}}}}}}}\nsettings: [nz, wz]\n", encoding="utf-8"
+        f"study: s\ncorpora: {{c: {{files: {{{files}}}}}}}\nsettings: [nz, wz]\n", encoding="utf-8"
     )
     for name, size in (("train", 60), ("valid", 30), ("test", 40)):
         sentences = load_sentences(DEMO / f"{name}.jsonl")[:size] + load_sentences(DEMO / f"{name}_zero.jsonl")[:5]
