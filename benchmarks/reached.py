@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 PACKAGE = Path("workflow/lib/tripleaudit")
-FEW, MOST = 3, 12  # test files for a module
+FEW, MOST = 3, 12  # test files for a module, beside those of its package
 OF_TEXT = ("test_benchmarks.py", "test_jobs.py")  # tests that read the package's text, which a change writes again
 Lines = dict[str, list[int]]  # of modules, by their paths from the root
 
@@ -69,8 +69,8 @@ def tests_of(root: Path, file: str) -> list[str]:
     """Return the unit tests of a module: those called like it first, then those that import it or ask for it.
 
     Those of its own package come first. A module that fewer than ``FEW`` files of tests import has those of the modules
-    that import it, too, and so on. The rest of its package follows; last come those that keep whole outcomes, of which
-    most run through many packages.
+    that import it, too, and so on. The rest of its package follows, and those that keep whole outcomes, of which most
+    run through many packages.
     """
     package, own = Path(file).parts[3], dotted(root, root / file)
     every = (path for path in sorted((root / "tests" / "unit").rglob("test_*.py")) if path.name not in OF_TEXT)
@@ -87,9 +87,9 @@ def tests_of(root: Path, file: str) -> list[str]:
         more = [path for path, names in tests.items() if (names & wanted or path in asking) and path not in found]
         found += sorted(more, key=lambda path: (path.parent.name != package, path not in asking))
         above = {module for module, names in modules.items() if names & wanted}
-    found += [path for path in tests if path.parent.name == package and path not in found]
+    near = [path for path in tests if path.parent.name == package]
     whole = [path for path in tests if re.search(r'\bkept\(f?"', path.read_text(encoding="utf-8"))]
-    return [str(path.relative_to(root)) for path in dict.fromkeys([*found[:MOST], *whole])]
+    return [str(path.relative_to(root)) for path in dict.fromkeys([*found[:MOST], *near, *whole])]
 
 
 class Tracer:

@@ -17,7 +17,7 @@ from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.llm.client import Client, Endpoint
 from tripleaudit.needles.triples import TripleNeedle
-from tripleaudit.plan.requests import _length
+from tripleaudit.plan.requests import _length, as_table
 from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
@@ -80,6 +80,7 @@ def test_extractions_are_counted_and_shown(study, told, tmp_path, capsys):
     assert figures["cost"] == pytest.approx((figures["prompt_tokens"] * 10 + 28 * 20) / 1e6)
     text = capsys.readouterr().out
     assert "2 of 3 jobs are to run" in text and "the budget may not suffice" in text
+    assert "budget 1, spent or reserved 0.2500, left 0.7500" in as_table({**result, "budget": 1.0, "spent": 0.25})
     assert "not counted, because what they read is not made yet: later" in text
     shown = [line.split() for line in text.splitlines()]
     assert ["d", "s", "e", "6", "2", "4"] in [row[:6] for row in shown] and ["d", "finished", "e", "done"] in shown
