@@ -118,9 +118,11 @@ def test_an_index_of_graphrag_in_parquet_is_read_by_its_text_units(tmp_path):
 
     units = [{"id": "u1", "text": TEXT}, {"id": "u2", "text": "It rained ."}]
     edges = [{"source": s, "target": o, "description": r, "text_unit_ids": ["u1"]} for s, r, o in UPPER]
+    edges += [{**edges[0], "text_unit_ids": of} for of in ([], ["u9"])]  # of no unit, and of one that is not there
     for name, rows in (("text_units", units), ("relationships", edges)):
         parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / f"{name}.parquet")
     assert read(tmp_path) == [("graphrag", TEXT, UPPER), ("graphrag", "It rained .", [])]
+    assert read_corpus(tmp_path).report.notes == {"unknown_units": 2}
 
 
 @pytest.fixture

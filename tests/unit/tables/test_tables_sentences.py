@@ -63,7 +63,7 @@ def curve(folder, name, passed, rejected=None):
 def test_seeds_are_counted_together_and_names_distinguished_from_other_words(tmp_path, kept):
     files = [
         curve(tmp_path, "1", {"born": [20, 19, 0], "harrow": [10, 5, 10]}, {"weather": [4, 1, 0]}),
-        curve(tmp_path, "2", {"born": [10, 9, 0]}),
+        curve(tmp_path, "2", {"born": [10, 9, 0], **{f"rare{n}": [1, 1, 0] for n in range(5)}}),
     ]
     kept("tables/clue-words.md", told(build_table("clue-words", load_inputs(files={"curves": files}))))
 
