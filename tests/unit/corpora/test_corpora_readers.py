@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.reading import lines, located, strings, write
-from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
 from tripleaudit.descriptors import FORMATS
@@ -286,6 +286,12 @@ def test_ids_are_unique_whatever_they_are(tmp_path, given, unique):
     corpus = read_corpus(write(tmp_path, {"a.json": [ROME | {"id": name} for name in given]}))
     assert [sentence.id for sentence in corpus.sentences] == unique
     assert corpus.report.notes == {"renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))}
+
+
+def test_a_long_first_object_is_detected(tmp_path):
+    long = {"text": "x " * 50_000, "triple_list": []}
+    for files in ({"a.json": [long]}, {"a.jsonl": lines(long, long)}):
+        assert detect_format(write(tmp_path, files)) == "triple-list"
 
 
 PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}

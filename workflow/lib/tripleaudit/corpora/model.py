@@ -2,14 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, Strict
+from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Text, row_of
-
-Offset = Annotated[int, Strict()] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +16,8 @@ class Span:
     spans are equal whatever it is.
     """
 
-    start: Offset
-    end: Offset
+    start: int | None
+    end: int | None
     text: str
     type: str | None = field(default=None, compare=False)
 
@@ -47,7 +42,7 @@ class Triple:
     """A relational triple (subject, relation, object); ``score`` in (0, 1] is set on predictions only."""
 
     subject: Span
-    relation: Text
+    relation: str
     object: Span
     score: float | None = field(default=None, compare=False)
 
@@ -81,7 +76,7 @@ class Triple:
 class Sentence:
     """A text and its triples; ``triples == ()`` is a sentence with zero triples."""
 
-    id: Annotated[str, BeforeValidator(str)]
+    id: str
     text: str
     triples: tuple[Triple, ...] = ()
 
@@ -92,9 +87,7 @@ class Sentence:
         """Yield one clause for each span that does not fit the text."""
         for triple in self.triples:
             for role, span in (("subject", triple.subject), ("object", triple.object)):
-                if (span.start is None) != (span.end is None):
-                    yield f"{role} span {span.text!r} has one end alone, expected both or none"
-                elif span.located and (problem := misfit(self.text, *span.offsets, span.text)):
+                if span.located and (problem := misfit(self.text, *span.offsets, span.text)):
                     yield f"{role} span {problem}"
 
 
@@ -104,6 +97,22 @@ def misfit(text: str, start: int, end: int, expected: str) -> str:
         return f"[{start}, {end}) is outside the text of {len(text)} characters"
     found = text[start:end]
     return "" if found == expected else f"[{start}, {end}) reads {found!r}, expected {expected!r}"
+
+
+def span_from_json(value: Any) -> Span:
+    """Build a :class:`Span` from ``{"start", "end", "text"[, "type"]}``.
+
+    Raises:
+        UserError: a key is missing or has the wrong type.
+    """
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise UserError(f"expected a span {{'start', 'end', 'text'}}, got {value!r}")
+    start, end = value.get("start"), value.get("end")
+    if not (start is None and end is None) and not (type(start) is int and type(end) is int):
+        raise UserError(f"span {value['text']!r} needs whole numbers 'start' and 'end', or null for both")
+    if not isinstance(value.get("type"), str | None):
+        raise UserError(f"span {value['text']!r} has the type {value['type']!r}, expected a string or null")
+    return Span(start, end, value["text"], value.get("type"))
 
 
 def sentence_from_json(value: Any, where: str) -> Sentence:
@@ -116,8 +125,22 @@ def sentence_from_json(value: Any, where: str) -> Sentence:
     Raises:
         UserError: something is missing, has the wrong type, or a span does not fit the text.
     """
-    named = {"id": where, "triples": None, **value} if isinstance(value, dict) else value
-    sentence = row_of(named, Sentence, where)
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise UserError(f"{where}: expected an object with the string 'text'")
+    if not isinstance(value.get("triples"), list):
+        raise UserError(f"{where}: field 'triples' is missing or not a list; a sentence without triples has []")
+    triples = []
+    for number, row in enumerate(value["triples"]):
+        if not isinstance(row, dict):
+            raise UserError(f"{where}: triple {number} is not an object with 'subject', 'relation' and 'object'")
+        if not isinstance(row.get("relation"), str) or not row["relation"]:
+            raise UserError(f"{where}: triple {number} has no 'relation'")
+        try:
+            subject, object_ = span_from_json(row.get("subject")), span_from_json(row.get("object"))
+        except UserError as error:
+            raise UserError(f"{where}: triple {number}: {error}") from error
+        triples.append(Triple(subject, row["relation"], object_, row.get("score")))
+    sentence = Sentence(str(value.get("id", where)), value["text"], tuple(triples))
     for problem in sentence.problems():
         raise UserError(f"{where}: {problem}")
     return sentence

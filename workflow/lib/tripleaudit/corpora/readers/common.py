@@ -13,6 +13,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import json_explained, open_text
 
 OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ENOUGH = 1 << 16  # characters that hold the first object of most files
 _SPACE, _BEGIN = re.compile(r"\s*"), re.compile(r"\s*\[?\s*")
 
 
@@ -122,12 +123,21 @@ def _values(path: str | Path) -> Iterator[tuple[str, Any]]:
 
 
 def first_object(path: Path) -> Any:
-    """Return the first value of JSON or JSON lines, None of an empty list; what follows it is not parsed."""
+    """Return the first value of JSON or JSON lines, None of an empty list; most of a large file is not read for it."""
+    text = ""
     with open_text(path) as stream:
-        text = stream.read()
-    start = _BEGIN.match(text).end()  # type: ignore[union-attr]  # it matches nothing, too
-    with json_explained(path):
-        return None if text[start : start + 1] == "]" else json.JSONDecoder().raw_decode(text, start)[0]
+        for size in (_ENOUGH, -1):
+            text += stream.read(size)
+            start = _BEGIN.match(text).end()  # type: ignore[union-attr]  # it matches nothing, too
+            if text[start : start + 1] == "]":
+                return None
+            try:
+                with json_explained(path):
+                    return json.JSONDecoder().raw_decode(text, start)[0]
+            except UserError:
+                if size < 0:
+                    raise
+    return None
 
 
 _KINDS = {str: "a string", list: "a list", dict: "an object", int: "a whole number"}
