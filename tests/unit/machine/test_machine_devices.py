@@ -183,3 +183,8 @@ def test_locks_in_a_position_of_somebody_else(monkeypatch, tmp_path):
     place.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UserError, match="belongs to another user"), devices.gpu_slot():
         pass
+
+
+def test_no_torch_is_imported():
+    code = "import sys, tripleaudit.machine.devices as d; d.installed(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

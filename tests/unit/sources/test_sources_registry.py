@@ -82,3 +82,19 @@ def test_what_entries_name_is_there_and_can_be_verified():
             named += zero.files
         assert entry.splits and {*entry.sizes} <= {*entry.splits}, name
         assert named and {*named} <= {*files} and {*entry.published.values()} <= {*corpora}, name
+
+
+def test_the_nyt_training_files_are_checked_by_their_counts():
+    for name in ("nyt/train_triples.json", "nyt10-hrl/train.json", "nyt29/train.sent"):
+        file = registry.raw_file(name)
+        assert file.sha256 is None
+        assert set(file.expect) == {"sentences", "triples"}
+    assert registry.raw_file("nyt/train_triples.json").expect["sentences"] == (56196,)
+
+
+def test_a_model_in_parts_is_registered_with_the_hash_of_the_whole():
+    model = registry.model("mpnet-base")
+    assert [part.kind for part in model.source.parts] == ["pypi"] * 5
+    assert [part.inner.rpartition(".")[2] for part in model.source.parts] == ["001", "002", "003", "004", "005"]
+    assert (model.source.inner, model.layers) == ("all-mpnet-base-v2", 12)
+    assert model.sha256 and model.size
