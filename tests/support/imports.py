@@ -11,7 +11,7 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if "project" not in path.parts}
+MODULES = {module_of(path): path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "project" not in path.parents}
 
 
 def imports_of(module: str) -> set[str]:
