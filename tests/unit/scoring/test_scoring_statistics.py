@@ -87,6 +87,20 @@ def counts_of_right(*runs: list[int]) -> np.ndarray:
     return np.stack([right, np.ones_like(right), np.ones_like(right)], axis=-1)
 
 
+def test_the_luck_of_few_runs_may_reach_the_border() -> None:
+    """Student's t of one degree of freedom, 12.7 · 0.25, leaves everything open; one right run adds no certainty."""
+    apart = counts_of_right([1] * 100, [0, 1] * 50)
+    assert intervals(apart)["f1"] == Interval(0, 1)
+    random = np.random.default_rng(3)
+    covered = 0
+    for shares in random.beta(7.2, 0.8, (150, 2)):  # of mean 0.9, deviation 0.1
+        bound = intervals(counts_of_right(*(random.random((2, 100)) < shares[:, None]).astype(int)), replicates=300)
+        covered += bound["f1"].low <= 0.9 <= bound["f1"].high
+    assert covered / 150 > 0.88  # 0.75 where Wilson's takes the place of the runs' end
+    together = intervals(counts_of_right([1] * 30, [1] * 30))["f1"]
+    assert (together.low, together.high) == pytest.approx((0.8865, 1), abs=1e-4)  # without luck, Wilson's of 30 of 30
+
+
 def test_where_the_variance_of_a_difference_comes_from_by_hand() -> None:
     first, second = counts_of_right([1, 1, 0, 0], [1, 0, 1, 0]), counts_of_right([1, 0, 0, 0], [1, 0, 0, 0])
     # influences, in quarters: ±1/2 of the first system; 3/4, -1/4, -1/4, -1/4 of the second

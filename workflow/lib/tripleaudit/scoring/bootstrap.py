@@ -53,8 +53,9 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     the luck of the runs: Student's t times the standard error of their mean. (Three runs drawn with
     replacement show too little of the spread that they come from; t corrects that.)
 
-    Where a resampled interval reaches 0 or 1, or is a single point, it has collapsed (all of twelve sentences right
-    give [1, 1]); that end is then Wilson's for the number of sentences.
+    Where the resampled interval reaches 0 or 1, or is a single point, and runs do not differ, it has collapsed (all of
+    twelve sentences right give [1, 1]); that end is then Wilson's for the number of sentences. Runs that differ have
+    shown how far: two of precision 1 and 0.5 leave everything open.
 
     Args:
         counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
@@ -71,10 +72,10 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     counts = by_run(counts)
     whole = scores_of(counts.sum(axis=0))
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
-    values = whole.mean(axis=0).tolist()
+    values, unlike = whole.mean(axis=0).tolist(), (whole != whole[0]).any(axis=0).tolist()
     return {
-        name: bound if 0 < bound.low < bound.high < 1 else _inside(bound, value, len(counts))
-        for name, bound, value in zip(METRICS, _bounds(samples), values, strict=True)
+        name: bound if runs or 0 < bound.low < bound.high < 1 else _inside(bound, value, len(counts))
+        for name, bound, value, runs in zip(METRICS, _bounds(samples, 0, 1), values, unlike, strict=True)
     }
 
 

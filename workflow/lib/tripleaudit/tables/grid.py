@@ -215,24 +215,25 @@ def notes(cells: Iterable[Cell], matching: str | None) -> list[str]:
     measured = [cell for cell in cells if cell.value is not None]
     found = [MATCHINGS[matching].note, SETS_NOTE] if matching else []
     seeds = sorted({cell.seeds for cell in measured if cell.seeds})
-    several = bool(seeds) and seeds[0] > 1
+    single = not seeds or seeds[0] == 1
+    also = "" if not seeds or seeds[-1] == 1 else " and, where there are several," if single else " and"
     if seeds:
         number = str(seeds[0]) if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         spread = "" if seeds == [1] else "s; values are means ± sample standard deviations over seeds"
         found.append(f"Trained with {number} seed{spread}.")
     found.append(
-        f"[low, high] is the 95 % bootstrap interval over test sentences{' and trained runs' * several} (Wilson's "
+        f"[low, high] is the 95 % bootstrap interval over test sentences{also and f'{also} trained runs'} (Wilson's "
         f"at 0 and 100 %; none under {FEWEST} sentences)."
     )
     if any(cell.bold for cell in measured):
         found.append(
             "Bold: significantly better than every other row of its group (randomisation over "
-            f"sentences{' and runs' * several}, Holm-corrected, p < 0.05)."
+            f"sentences{also and f'{also} runs'}, Holm-corrected, p < 0.05)."
         )
     found += mark_notes("".join(cell.mark for cell in measured))
-    if seeds and seeds[0] == 2:
+    if 2 in seeds:
         found.append("Two runs hardly show how far runs differ, so their intervals are wide; three seeds say more.")
-    if seeds and not several:
+    if seeds and single:
         found.append(ONE_SEED)
     return found
 
