@@ -19,6 +19,7 @@ COMMANDS = {
     "check-leaks": "check test.jsonl train.jsonl dev.jsonl --json",
     "validate": "validate study.yaml --raw-root .",
     "estimate": "estimate --config CONFIG/config.yaml --results none",
+    "estimate-nothing": "estimate --config study.yaml",
     "prepare": "prepare --source train.jsonl --divide train=8,test=2 --part test --out part.jsonl --report part.json",
     "export-csv": "export --to csv --out csv test=test.jsonl",
     "export-brat": "export --to brat --out brat test=dev.jsonl",

@@ -33,4 +33,4 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps({**result, "trainings": [*map(asdict, took)]}, indent=2))
         return
     lines = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
-    print("\n".join(lines + hours.as_lines(took)))
+    print("\n".join(lines + hours.as_lines(took)) or "the study queries no language model and trains nothing")

@@ -117,7 +117,7 @@ def propose(gold: Sequence[Sentence], predictions: Sequence[Sentence]) -> list[P
         guessed = best[0][0] if best[0][1] >= LEAST and best[0][1] > best[1][1] else ""
         choice = guessed or (next(iter(same)) if len(same) == 1 else "")
         joined = sum(bool(there or back) for _, there, back in triples)
-        shown = tuple(f"({'; '.join(triple.strings)})" for triple, *_ in triples[:SHOWN])
+        shown = (*dict.fromkeys(f"({'; '.join(triple.strings)})" for triple, *_ in triples),)[:SHOWN]
         support = straight[choice] + turned[choice]
         found.append(Proposed(name, len(triples), joined, choice, support, turned[choice], shown))
     return found

@@ -93,10 +93,10 @@ def iterations(inputs: TableInputs) -> Table:
             cells = [
                 replace(
                     cell,
-                    bold=cell.value is not None and cell.value == best,
+                    bold=repeatable and cell.value is not None and cell.value == best,
                     reported=None if variant is None else printed(2, variant, paper, f"{step} iterations"),
                 )
-                for cell, step in zip(cells, steps, strict=True)
+                for cell, step, repeatable in zip(cells, steps, many, strict=True)
             ]
             cells.append(Cell(text="" if turn is None else steps[turn]))
             name = "SUSWIR" if metric == "suswir" else metric.replace("_", " ").replace("(", " (").replace(",", ", ")
@@ -109,7 +109,8 @@ def iterations(inputs: TableInputs) -> Table:
         ("Score", "Model"),
         "Means over documents. Column k holds what the first call and k follow-up calls of each part brought, in "
         "one extraction or (separate_runs) in one of its own.",
-        "↑: higher is better, ↓: lower. Bold: best value of the row.",
+        "↑: higher is better, ↓: lower. Bold: best value of the row, among columns of more "
+        "than one entity: one repeats nothing.",
         f"Turning point: the number of follow-up calls after which the score never again improves by "
         f"{100 * GAIN:g} % or more.",
         "Scores compare extractions of one document with one another; they are no absolute measure.",
