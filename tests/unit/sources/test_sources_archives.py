@@ -1,6 +1,7 @@
 """Archives that mean harm, or were made by chance: each is one sentence, nothing lands outside, nothing without end."""
 
 import io
+import stat
 import struct
 import tarfile
 import zipfile
@@ -39,7 +40,9 @@ HOSTILE = {
     "file, then below it": (["a", "a/b"], "member 'a/b' has the path of another one"),
     "below it, then file": (["a/b", "a"], "member 'a' has the path of another one"),
     "long": (["n" * 300], "has a name that no file here can have"),
-    "deep": (["/".join("d" * 2000)], "more than 64 folders deep"),
+    "deep": (["/".join("d" * 63 + "a"), "/".join("e" * 65)], "member '(e/)+.* more than 64 folders deep"),
+    "short enough": (["n" * 80 + "/b", "n" * 80], f"member '{'n' * 80}' has the path"),
+    "shortened": (["n" * 81 + "/b", "n" * 81], f"member '{'n' * 77}...' has the path"),
     "up": (["../a"], "outside its folder"),
     "up later": (["a/../../b"], "outside its folder"),
     "absolute": (["/a"], "outside its folder"),
@@ -58,6 +61,20 @@ def test_a_hostile_name_is_one_sentence(tmp_path, kind, name):
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
     assert {file.name for file in tmp_path.rglob("*") if file.is_file()} <= {"a.bin", "ok.txt", "a", "b"}
     assert not [file for file in tmp_path.rglob("*") if file.name == "b" and "out" not in file.parts]
+
+
+def test_a_link_in_a_zip_and_what_the_disk_does_not_take_are_one_sentence(tmp_path):
+    link = zipfile.ZipInfo("b")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(write(tmp_path / "a.zip", "zip", "a"), "a") as archive:
+        archive.writestr(link, "a")
+    with pytest.raises(UserError, match="a.zip: member 'b' is a link, which is not unpacked"):
+        extract(tmp_path / "a.zip", "", tmp_path / "all")
+    for place, message in (("/dev/full", "a.zip: the disk is full"), ("loop", "a.zip: member 'a' cannot be unpacked")):
+        (tmp_path / "loop").unlink(missing_ok=True)
+        (tmp_path / "loop").symlink_to(place)
+        with pytest.raises(UserError, match=message):
+            extract(tmp_path / "a.zip", "a", tmp_path / "loop")
 
 
 def changed(path, old, new):
@@ -86,6 +103,7 @@ def test_what_zipfile_cannot_read_is_one_sentence(tmp_path, field, value):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_archive_unpacks_to_no_more_than_it_may(tmp_path, monkeypatch, kind):
+    assert (archives.LITTLE, archives.RATIO) == (2**30, 50)
     monkeypatch.setattr(archives, "LITTLE", 200_000)
     zeros = bytes(100_000)
     extract(write(tmp_path / "two", kind, "a", "b", content=zeros), "", tmp_path / "allowed")

