@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import astuple
 
 import pytest
 from hypothesis import given, settings
@@ -190,6 +191,26 @@ def test_labels(text, label, status):
 )
 def test_verdicts_are_what_an_answer_says_in_the_end(text, verdict):
     assert parse_yes_no(text) is verdict
+
+
+ODD = """So: {'triples': [(a, b c, “d"x”), ["\\u00e9\\n", -1.5e2, TRUE,] // x
+ {"s": 'it's', p: null, `o`: [1] "q": 2,}}, /* y */ [["x", 3], )] z"""
+BORDERS = [
+    *("[" * depth + "'a'" + "]" * depth for depth in (60, 61)),
+    *("{a} " * number + '[["a", "b", "c"]]' for number in (99, 100)),  # what begins nothing
+    *(f"['it's{'x' * length}']" for length in (198, 199)),
+    *(f"['a'{' ' * length}b', 'c']" for length in (39, 40)),
+]
+
+
+def test_what_is_read_of_an_odd_answer_wherever_it_stops_or_lacks_a_character(kept):
+    places, rows, before = range(len(ODD)), [], None
+    for number, text in enumerate([*BORDERS, *(ODD[:n] for n in places), *(ODD[:n] + ODD[n + 1 :] for n in places)]):
+        read, found = astuple(decode(text)), parse_triples(text)
+        outcome = f"{read} {[(*triple.strings, triple.repeats) for triple in found.records]} {astuple(found)[1:]}"
+        rows += [] if outcome == before else [f"{number} {text[-9:]!r}: {outcome}"]
+        before = outcome
+    kept("answers/odd.txt", "\n".join(rows))
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

@@ -1,5 +1,7 @@
 """Splitting gives the document back, keeps its limits, and respects what must stay whole."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,6 +38,21 @@ def test_protected_spans_stay_in_one_piece(text, limit, data):
     assert piece_of(start, pieces) == piece_of(end - 1, pieces)
 
 
+def test_the_units_and_the_pieces_of_a_document(root, kept):
+    text = (root / "tests" / "data" / "document.md").read_text(encoding="utf-8")
+    found = {kind.__name__: [text[a:b] for a, b in kind(text)] for kind in (paragraphs, sentences, blocks, headings)}
+    kept("document-units.json", json.dumps(found, indent=1))
+    whole, windows, tight = blocks(text), text.replace("\n", "\r\n"), "x" * 9 + "\r\n" + "y" * 9
+    rows = [f"up to {most}: {split(text, most)}, whole {split(text, most, whole)}" for most in range(10, 300, 10)]
+    rows += [f"{count} even: {split_evenly(text, count)}" for count in range(1, 30)]
+    rows += [f"up to {most}: {split(windows, most)}" for most in range(10, 300, 30)]
+    rows += [
+        f"{a} to {b}: {split(tight, most, [(a, b)])}" for a in range(12) for b in (a + 3, a + 9) for most in (1, 4, 10)
+    ]
+    rows += [f"units: {[*map(len, (paragraphs(windows), blocks(windows), headings(windows)))]}"]
+    kept("document-pieces.txt", "\n".join(rows))
+
+
 def test_no_piece_of_an_empty_text():
     assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
 
@@ -59,12 +76,6 @@ def test_a_line_feed_stays_with_its_carriage_return():
 def test_abbreviations_and_initials_do_not_end_sentences():
     text = "As J. Smith et al. Showed, e.g. Mice in Fig. 2 age. They do."
     assert [text[a:b] for a, b in sentences(text)] == [text[:-8], "They do."]
-
-
-def test_lists_tables_and_code_are_blocks():
-    text = "Intro.\n\n- one\n\n- two\n\nText.\n\na | b | c\n1 | 2 | 3\n\n```\ncode\n\nmore\n```\nEnd."
-    found = [text[a:b] for a, b in blocks(text)]
-    assert found == ["- one\n\n- two", "a | b | c\n1 | 2 | 3", "```\ncode\n\nmore\n```"]
 
 
 def test_a_fence_of_backticks_has_none_behind_it():

@@ -13,7 +13,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.files import read_json
 from tripleaudit.plan.systems import next_attempt
-from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, write_completion
+from tripleaudit.systems.completion import CompletionFiles, chosen, cut, lookup, split, write_completion
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.loading import load_inputs
@@ -25,6 +25,8 @@ PRICES = {"input": 1.0, "output": 2.0}
 def test_the_shown_half_ends_between_words_and_holds_one_entity_alone():
     half = cut(sentence("Ada Lund works for Harrow Steel .", ("Ada Lund", "employer", "Harrow Steel")))
     assert (half.shown, half.hidden) == ("Ada Lund works", {0: "object"})
+    half = cut(sentence("Ada Lund visited Rome", ("Ada Lund", "visited", "Rome")))
+    assert (half.shown, half.hidden) == ("Ada Lund", {0: "object"})
     half = cut(sentence("In Oslo lives Ben Ode today .", ("Ben Ode", "residence", "Oslo")))
     assert (half.shown, half.hidden) == ("In Oslo lives", {0: "subject"})
     half = cut(sentence("Ada of the hill went to see the Isle of Man .", ("Ada", "r", "Isle of Man")))
@@ -71,6 +73,7 @@ def test_only_what_is_hidden_in_a_variant_too_is_asked_for_and_the_rest_counted(
 
 def test_the_lookup_completes_with_the_most_frequent_other_entity():
     names = lookup(TRAIN)
+    assert split(("Ada", "born_in", "Oslo"), "subject") == (("object", "Oslo", "born_in"), "Ada")
     assert names["subject", "Ada00 Lund00", "born_in"] == "Harrow00"  # twice against once
     assert names["object", "Elsewhere", "born_in"] == "Ada00 Lund00"  # the first of equally many
     assert ("subject", "Nobody", "born_in") not in names

@@ -434,7 +434,11 @@ def test_a_key_that_no_header_can_hold_is_named_by_its_variable(box, service, mo
 
 
 def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
+    odd = []
+
     def answer(body):
+        if odd:
+            return odd.pop()
         shown = body["messages"][-1]["content"]
         text = shown.partition("Passage: ")[2]
         said = [[s, r.replace("lived in", "saw"), o.upper() if o == "Rome" else o] for s, r, o in SAID[text]]
@@ -448,6 +452,10 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
             report = box.query("endpoint", "fake", job=job, setting=setting, reask=True)
             found[setting] = report, load_sentences(box.out)
         shown = [json.dumps(body["messages"]) for body in fake.requests]
+        save_sentences(box.folder / "test.jsonl", [Sentence(one.id, f"{one.text}.") for one in GOLD])  # no relation
+        odd += ["I'm sorry, but I can't help with that.", "?", "[]"]
+        report = box.query("endpoint", "fake", job=job | {"relations": {}}, setting="open", reask=False)
+    assert (report["failed"], report["unreadable"], report["triples"]) == (None, 2, 0) and report["seconds"] < 60
     closed, sentences = found["closed"]
     assert closed["failed"] is None and closed["other_relations"] == 3 and closed["triples"] == 4
     assert sentences[2].triples[0] == GOLD[2].triples[0]  # written otherwise, found in the text

@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import contextlib
 import email.utils
 import json
 import logging
@@ -382,8 +383,9 @@ def _retry_after(headers: Any) -> float | None:
         elif "retry-after" in headers:
             seconds = float(headers["retry-after"])
     except ValueError:
-        parsed = email.utils.parsedate_tz(headers["retry-after"])
-        seconds = email.utils.mktime_tz(parsed) - time.time() if parsed else None
+        with contextlib.suppress(ValueError, OverflowError):  # a date that no clock has
+            parsed = email.utils.parsedate_tz(headers.get("retry-after", ""))
+            seconds = email.utils.mktime_tz(parsed) - time.time() if parsed else None
     if seconds is None or not seconds >= 0:
         return None
     return min(seconds, LONGEST_RETRY_AFTER)

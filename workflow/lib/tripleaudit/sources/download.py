@@ -52,7 +52,7 @@ def download(url: str, path: Path) -> None:
             reason, after = f"the server answers {error.code} {error.reason}", error.headers.get("Retry-After", "")
             if error.code not in _AGAIN:
                 raise UserError(f"{shown(url)}: {reason}") from error
-            if after.isdigit():
+            if after.isdecimal():
                 wait = max(wait, min(float(after), LONGEST))
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reason = str(getattr(error, "reason", None) or error) or type(error).__name__

@@ -92,7 +92,7 @@ def lookup(train: Sequence[Sentence]) -> Mapping[Strings, str]:
         split(t, role) for each in train for t in distinct_triples(each) for role in ("object", "subject")
     ):
         counted[shown][name] += 1
-    return {shown: names.most_common(1)[0][0] for shown, names in counted.items()}
+    return {shown: max(names, key=names.get) for shown, names in counted.items()}
 
 
 def chosen(
