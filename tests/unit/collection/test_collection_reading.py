@@ -194,13 +194,26 @@ def test_a_broken_file_is_named(tmp_path, name):
 
 
 def test_lines_that_are_no_sentences_are_counted(tmp_path, caplog):
-    rows = ['{"text": "good", "id": 3}', "", "   ", '{"text": ""}', "{", '{"texts": 1}', "[1]", '{"text": "\\ud800"}']
+    rows = [
+        json.dumps({"text": "g" * 100, "id": 3}),
+        "",
+        "   ",
+        '{"text": ""}',
+        "{",
+        '{"texts": 1}',
+        "[1]",
+        '{"text": "\\ud800"}',
+    ]
     rows += [json.dumps({"text": "x" * 101}), '{"text": "x", "more": "' + "y" * 70_000 + '"}', "[" * 5000]
-    rows += ['{"text": "\\ud83d\\ude00"}']
+    rows += ['{"text": "\\ud83d\\ude00"}', "}"]
     file = write(tmp_path / "a.jsonl", "\r\n".join(rows))
     _, (found,) = read([file], Reading(max_chars=100, skip=True))
-    assert [(line.id, line.text, line.number) for line in found.lines] == [("3", "good", 1), (f"{file}:12", "😀", 12)]
-    assert found.counts == {"lines": 12, "empty": 3, "broken": 5, "too_long": 2}
+    assert [(line.id, line.text, line.number) for line in found.lines] == [
+        ("3", "g" * 100, 1),
+        (f"{file}:12", "😀", 12),
+    ]
+    assert found.counts == {"lines": 13, "empty": 3, "broken": 6, "too_long": 2}
+    assert caplog.text.count("left out") == 5 + 2
     assert f"left out: {file} line 5: not valid JSON" in caplog.text
     assert f"left out: {file} line 10: longer than 100 characters" in caplog.text
     with pytest.raises(UserError, match=r"a\.jsonl line 5: not valid JSON"):

@@ -54,6 +54,8 @@ THOUGHT = ("think", "thinking", "reasoning", "thought", "THOUGHT")
         ('["a","b","c"', [], "truncated"),
         ("[]", [], "empty"),
         ('{"triples": []}', [], "empty"),
+        ('{"triples": [], "note": null, "more": ""}', [], "empty"),
+        ('{"triples": [], "note": "none is stated"}', [], "failed"),
         ("NONE.", [], "empty"),
         ("There is nothing of the kind, alas.", [], "failed"),
         ("", [], "failed"),
@@ -72,6 +74,8 @@ def test_answers_and_their_status(text, triples, status):
 def test_repeats_are_counted_and_keep_their_first_position():
     parsed = parse_triples('[["a","b","c"],["d","e","f"],["d","e","f"],["a","b","c"],["d","e","f"]]')
     assert [(triple.strings, triple.repeats) for triple in parsed.records] == [(ABC, 2), (("d", "e", "f"), 3)]
+    assert parsed.records[0].to_json() == {"subject": "a", "relation": "b", "object": "c", "repeats": 2}
+    assert "repeats" not in parse_triples('[["a","b","c"]]').records[0].to_json()
     assert parsed.status == "ok"
 
 

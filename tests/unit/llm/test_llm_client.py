@@ -43,6 +43,14 @@ def test_a_cache_and_a_ledger_make_the_folders_around_them(tmp_path):
     Ledger(tmp_path / "third" / "cache" / "ledger.jsonl").settle("key", 0.5)
 
 
+def test_a_budget_is_reserved_to_its_last_bit_and_no_further(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl", 0.3)
+    assert ledger.reserve("a", 0.1) and ledger.reserve("b", 0.2)  # together a bit more than 0.3, as numbers go
+    assert not ledger.reserve("c", 1e-9) and ledger.reserve("a", 0.1)  # the same request replaces its reservation
+    ledger.settle("b", 0.1)
+    assert not ledger.reserve("c", 0.11) and ledger.reserve("c", 0.1)
+
+
 def test_a_conversation_is_sent_as_it_is(tmp_path):
     turns = [{"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")]
     with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):

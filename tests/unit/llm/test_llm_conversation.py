@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.needles.entities import parse_entities
 
@@ -21,6 +21,9 @@ TALK = Talk(
     remind=lambda notes: f"remind {notes}",
     parse=parse_entities,
 )
+
+
+COUNTER = TokenCounter(words, overhead=0)
 
 
 def entities(*names, status="ok"):
@@ -96,6 +99,15 @@ def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     assert {turn.piece for turn in talked.turns} == {0, 1}
 
 
+def test_the_parts_of_a_piece_at_every_context(kept):
+    piece = Piece(4, " ".join(f"w{n}" for n in range(40)), ((0, 8), (50, 70), (100, 103)))
+    found = {context: list(fitting(piece, 9, TALK, Limits(1, context, 5), COUNTER)) for context in range(13, 51)}
+    kept(
+        "parts.txt",
+        "\n".join(f"{context}: {[(one.text, one.protected) for one in found[context]]}" for context in found),
+    )
+
+
 def test_a_context_too_short_for_anything_is_refused_before_any_request():
     with pytest.raises(UserError, match="the context of 8 tokens cannot hold the instructions"):
         run(["one two"], Limits(0, 8, 6), lambda _: pytest.fail("asked"))
@@ -144,8 +156,12 @@ def test_usage_teaches_the_counter():
     counter.observe(sent, Answer("", "ok", usage=Usage(50, 5)))
     assert counter.text("x" * 30) == 15  # two characters a token now
     assert counter.messages([*sent, {"role": "user", "content": "x" * 10}]) == 55
-    counter.observe(sent, Answer("", "ok", usage=Usage(10, 5, estimated=True)))
-    assert counter.messages(sent) == 50
+    for nothing in (Usage(10, 5, estimated=True), Usage(0, 5)):
+        counter.observe(sent, Answer("", "ok", usage=nothing))
+    assert counter.messages(sent) == 50 and counter.messages([{"role": "user", "content": "y" * 10}]) == 5
+    counter.observe(sent, Answer("", "ok", usage=Usage(25, 5)))
+    assert counter.text("x" * 30) == 15 and counter.messages(sent) == 25  # the densest text counts
+    assert TokenCounter().messages(sent) == 34 + 8 and (Limits().iterations, Limits().reserve) == (3, 4095)
 
 
 def test_tokenizer_counter(tmp_path):

@@ -101,8 +101,6 @@ def test_the_schemas_of_all_prompts_are_sent_as_strict_mode_takes_them(tmp_path,
 
 
 def test_a_schema_that_strict_mode_refuses_is_sent_all_the_same(tmp_path):
-    assert "additionalProperties" in strict_problem(OPEN_SCHEMA)
-    assert "'a' is not" in strict_problem({**OPEN_SCHEMA, "additionalProperties": False})
     with asking(tmp_path, "{}", rules=Rules(), structured="json_schema") as (fake, client):
         client.complete_all(requests(1, schema=OPEN_SCHEMA))
     assert fake.answered[0]["response_format"]["json_schema"]["strict"] is False

