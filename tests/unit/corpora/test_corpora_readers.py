@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.reading import lines, located, strings, write
+from support.samples import ANN, BEGUN, CONLL, KBP, LINK, POINTED, RASH, TYPED
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
@@ -30,21 +31,6 @@ TOKENS = {
     "entities": [{"type": "Peop", "start": 0, "end": 3}, {"type": "Peop", "start": 4, "end": 5}],
     "relations": [{"type": "Kill", "head": 0, "tail": 1}],
 }  # fmt: skip
-CONLL = """\
-7\tPeop\t0\tO\tNNP/NNP\tTuvia/Tzafir\tO\tO\tO
-7\tO\t1\tO\t,\tCOMMA\tO\tO\tO
-7\tLoc\t2\tO\tNNP/-LRB-\tTel/-LRB-Aviv\tO\tO\tO
-7\tO\t3\tO\tNN\t/\tO\tO\tO
-7\tO\t4\tO\t)\t-RRB-\tO\tO\tO
-
-0\t2\tLive_In
-
-9\tO\t0\tO\tDT\tThe\tO\tO\tO
-9\tOrg\t1\tO\tNNP\tUN\tO\tO\tO
-
-
-10\tO\t0\tO\tDT\tEnd\tO\tO\tO
-"""
 NYT = {
     "sentText": "Tim Pawlenty of Minnesota .\r\n",
     "relationMentions": [
@@ -53,20 +39,10 @@ NYT = {
     ],
     "entityMentions": [{"text": "Tim Pawlenty"}, {"text": "Minnesota"}],
 }
-POINTED = {
-    "x.sent": "Rome and Rome ; Italy | x\nNothing here\nA  B\n",
-    "x.tup": "Rome ; Italy ; in | Rome ; x ; r\n\nA ; B ; r\n",
-    "x.pointer": "2 2 4 4 in | 0 0 6 6 r\n\n0 0 1 1 r\n",
-}
 LIVES = {
     f"A{n} lives in B{n} with C{n} .": [[f"A{n}", f"B{n}", "place"], [f"A{n}", f"C{n}", "spouse"]] for n in range(5)
 }
 LIVED = [[(0, f"A{n}", "place", 12, f"B{n}"), (0, f"A{n}", "spouse", 20, f"C{n}")] for n in range(5)]
-RASH = "10|Intravenous x-induced rash.|rash|43|54|x|22|34\n10|Intravenous x-induced rash.|rash|1|2|x|3|4\n"
-KBP = (
-    '7\t" The <e1> MS ANG </e1> of <e2>Mississippi</e2> . "\norg:place(e2,e1)\n\n\n'
-    '8\t"The <e1>cat</e1> and <e2>dog</e2>."\nno_relation\nComment: none\n\n'
-)
 DOCUMENT = {
     "title": "Ada",
     "sents": [["Ada", "leads", "Harrow", "."], ["Harrow", "is", "in", "Oslo", "."]],
@@ -87,7 +63,6 @@ TACRED = {
     "id": "x", "relation": "r", "token": ["A", "B", "C"], "subj_start": 0, "subj_end": 1, "obj_start": 2, "obj_end": 2
 }  # fmt: skip
 REBEL = {"id": "1", "context": "A B C", "triplets": "<triplet> A <subj> B <obj> r <subj> C <obj> q"}
-ANN = "T1\tP 0 3\tAda\nT2\tF 10 16\tDe fta\nT3\tL 22 26\tOslo\nR1\tleads Arg1:T1 Arg2:T2\nR2\tin Arg1:T2 Arg2:T3\n"
 BRAT = {"a.ann": ANN, "a.txt": "Ada leads De fta .\nIn Oslo .\n"}
 PAIR_TEXT, BORN = "Ann was born in Bonn , not in Rome .", "/people/person/place_of_birth"
 PAIRS = [("Ann", "Bonn", BORN, PAIR_TEXT), ("Ann", "Rome", "NA", PAIR_TEXT), ("Ann", "Rome", "NA", "Ann saw Rome .")]
@@ -102,7 +77,6 @@ def task(*links, **more):
     return [{"id": 1, "data": {"text": "Ada leads Delta"}, "annotations": [{"result": [*REGION, *links]} | more]}]
 
 
-LINK = {"type": "relation", "from_id": "a", "to_id": "b", "labels": ["leads"]}
 RIGHT, LEFT = (0, "Ada", "leads", 10, "Delta"), (10, "Delta", "leads", 0, "Ada")
 STORED = [{"text": "A B", "predict": [["A", "r", "B"]], "truth": []}, {"text": "C", "predict": [], "truth": []}]
 PREDICTED = {
@@ -110,10 +84,6 @@ PREDICTED = {
     "lines": lines(*STORED),
     "indented": "\n".join(json.dumps(row, indent=4) for row in STORED),
 }
-BEGUN = (  # relations lead from and to the last token of an entity
-    "#doc 1\n0\tAda\tB-P\t['knows']\t[2]\n1\tLee\tB-P\t['N']\t[1]\n2\tde\tI-P\t['leads']\t[3]\n"
-    "3\tDelta\tI-F\t['N']\t[3]\n4\tgrows\tO\t['N']\t[4]\n"
-)
 # name -> files, options, the triples of each sentence, and some of the report with ids, texts and types of entities
 SAMPLES = {
     "triple-list": (
@@ -294,49 +264,6 @@ def test_a_long_first_object_is_detected(tmp_path):
         assert detect_format(write(tmp_path, files)) == "triple-list"
 
 
-PERSON, FIRM = {"start": 0, "end": 3, "label": "P"}, {"start": 10, "end": 15, "label": "F"}
-TEXT, WORDS = "Ada leads Delta", ["Ada", "leads", "Delta"]
-REGIONS = [{"id": i, "value": {**span, "labels": [span["label"]]}} for i, span in (("a", PERSON), ("b", FIRM))]
-TYPED = {
-    "prodigy": {
-        "text": TEXT,
-        "spans": [PERSON | {"token_end": 0}, FIRM | {"token_end": 2}],
-        "relations": [{"head": 0, "label": "leads", "child_span": {"start": 10, "end": 15}}],
-    },
-    "doccano": {
-        "text": TEXT,
-        "entities": [
-            {"id": i, "start_offset": span["start"], "end_offset": span["end"], "label": span["label"]}
-            for i, span in ((7, PERSON), (8, FIRM))
-        ],
-        "relations": [{"from_id": 7, "to_id": 8, "type": "leads"}],
-    },
-    "label-studio": {"data": {"text": TEXT}, "annotations": [{"result": [*REGIONS, LINK]}]},
-    "tacred": {
-        "id": "x", "token": WORDS, "relation": "leads", "subj_start": 0, "subj_end": 0, "subj_type": "P",
-        "obj_start": 2, "obj_end": 2, "obj_type": "F",
-    },
-    "nyt-raw": {
-        "sentText": TEXT,
-        "relationMentions": [{"em1Text": "Ada", "label": "leads", "em2Text": "Delta"}],
-        "entityMentions": [{"text": "Ada", "label": "P"}, {"text": "Delta", "label": "F"}],
-    },
-    "entity-relation": {
-        "tokens": WORDS,
-        "entities": [{"type": "P", "start": 0, "end": 1}, {"type": "F", "start": 2, "end": 3}],
-        "relations": [{"type": "leads", "head": 0, "tail": 1}],
-    },
-    "jsonl": {
-        "text": TEXT,
-        "triples": [{"head": {"name": "Ada", "type": "P"}, "type": "leads", "tail": {"name": "Delta", "type": "F"}}],
-    },
-    "records": {
-        "sentence": TEXT, "subject": "Ada", "relation": "leads", "object": "Delta", "head_type": "P",
-        "tail_type": {"@value": "F"},
-    },
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", TYPED)
 def test_types_of_entities_are_read_wherever_a_file_has_them(tmp_path, name):
     corpus = read_corpus(write(tmp_path, {"a.json": [TYPED[name]]}))
@@ -352,61 +279,6 @@ def test_a_type_that_is_no_name_is_refused_where_it_is_declared_and_passed_over_
         read_corpus(write(tmp_path, {"a.json": [broken]}))
     (sentence,) = read_corpus(write(tmp_path, {"a.json": [TYPED["records"] | {"head_type": 7}]})).sentences
     assert [sentence.triples[0].subject.type, sentence.triples[0].object.type] == [None, "F"]
-
-
-DEEPER = {
-    **TYPED,
-    "triple-list": {"text": TEXT, "triple_list": [["Ada", "leads", "Delta"]]},
-    "triple-list-spans": {
-        "text": TEXT,
-        "triple_list": [["Ada", "leads", "Delta"]],
-        "relation_list": [
-            {"subject": "Ada", "object": "Delta", "predicate": "leads", "subj_char_span": [0, 3],
-             "obj_char_span": [10, 15]},
-        ],
-    },
-    "predictions": {"text": TEXT, "predict": [["Ada", "leads", "Delta"]], "truth": []},
-    "pairs": {"text": TEXT, "relation": "leads", "h": {"name": "Ada"}, "t": {"name": "Delta"}},
-    "rebel": {"id": "1", "context": TEXT, "triplets": "<triplet> Ada <subj> Delta <obj> leads"},
-    "rebel-raw": {
-        "docid": "1", "text": TEXT,
-        "triples": [{part: {"surfaceform": part} for part in ("subject", "predicate", "object")}],
-    },
-    "fewrel": {"P1": [{"tokens": WORDS, "h": ["ada", "Q1", [[0]]], "t": ["delta", "Q2", [[2]]]}]},
-    "dygie": {"doc_key": "d", "sentences": [WORDS], "ner": [[[0, 0, "P"]]], "relations": [[[0, 0, 2, 2, "leads"]]]},
-    "docred": {
-        "title": "Ada", "sents": [WORDS], "labels": [{"h": 0, "t": 1, "r": "leads"}],
-        "vertexSet": [[{"sent_id": 0, "pos": [n, n + 1], "type": "T"}] for n in (0, 2)],
-    },
-    "gliner2": {"text": TEXT, "relation_extraction": {"leads": [["Ada", "Delta"]]}},
-    "langextract": {"text": TEXT, "extractions": [{"attributes": {"subject": "Ada", "object": "Delta", "type": "r"}}]},
-}  # fmt: skip
-ODD = (None, 7, -1, 1.5, True, "x", "", [], {}, [7], [[]], {"a": 1})
-
-
-def spoilt(value):
-    """The value with each of its parts taken out, or in another form."""
-    yield from ODD
-    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        rest = (
-            {k: v for k, v in value.items() if k != key} if isinstance(value, dict) else value[:key] + value[key + 1 :]
-        )
-        yield rest
-        for part in spoilt(value[key]):
-            yield {**value, key: part} if isinstance(value, dict) else [*value[:key], part, *value[key + 1 :]]
-
-
-@pytest.mark.parametrize("name", DEEPER)
-def test_whatever_is_wrong_with_a_row_is_one_sentence(tmp_path, name):
-    read = 0
-    for row in [DEEPER[name], *spoilt(DEEPER[name])]:
-        path = write(tmp_path, {"a.json": row if name == "fewrel" else [row]})
-        try:
-            read_corpus(path, name)
-            read += 1
-        except UserError as error:
-            assert str(path) in str(error) and "\n" not in str(error)
-    assert read
 
 
 PRODIGY = {
@@ -595,6 +467,6 @@ def test_a_declaration_with_an_unknown_role_is_refused():
         form("x", txt="body")
 
 
-def test_formats_keep_their_order():
-    names = list(FORMATS)
-    assert names.index("triple-list-spans") < names.index("triple-list") < names.index("jsonl") < names.index("records")
+def test_formats_keep_their_order_and_what_makes_a_file_come_near(kept):
+    rows = [f"{name} {each.order} {' '.join(each.keys)} ({' '.join(each.options)})" for name, each in FORMATS.items()]
+    kept("corpora/formats.txt", "\n".join(rows) + "\n")
