@@ -37,6 +37,13 @@ def asked(plan: Any, methods: str, *given: Any) -> dict[str, Any]:
     return {name: value(*given) if callable(value) else value for name, value in found.items()}
 
 
+def canonical(text: str) -> dict[str, Any]:
+    """Return what a parameter of a job says, whose keys stand in order: another order in a study reruns nothing."""
+    found = json.loads(text)
+    assert text == json.dumps(found, sort_keys=True), text
+    return found
+
+
 def of_data(study: Study) -> Iterator[Job]:
     data = study.data
     for corpus, protocol in product(study.corpora, study.protocols):
@@ -66,7 +73,7 @@ def of_trainings(study: Study) -> Iterator[Job]:
         known = {**asked(study, "gives_schema", run.trainset), "keys": list(map(str, keys.values()))[1:]}
         yield "train and predict", Of(of, seed=f"seed{run.seed}"), {**files, **known}
         given = (run.corpus, run.extractor, run.noise, run.trainset)
-        decides, settings = json.loads(plan.deciding_json(*given)), json.loads(plan.training_json(*given))
+        decides, settings = canonical(plan.deciding_json(*given)), canonical(plan.training_json(*given))
         noise = {"noise of entities": decides.pop("noising", None), **asked(plan, "matching", *given[:2])}
         fitting = {name: kept for name, kept in presets(run.extractor).items() if kept.items() <= decides.items()}
         preset = max(fitting, key=lambda name: len(fitting[name]), default="")
@@ -95,11 +102,11 @@ def of_systems(study: Study) -> Iterator[Job]:
     for corpus, trainset, name, test in [*systems.predicted, *infused]:
         of = Of(corpus=corpus, trainset=trainset, extractor=name, testset=test)
         decides, settings = systems.identity(corpus, name, trainset), systems.settings(name)
-        job = json.loads(systems.job(corpus, name, 1, trainset))
+        job = canonical(systems.job(corpus, name, 1, trainset))
         given = {"section": job.pop("section", None) == study.language_models.section, "job": job}
         formats = asked(systems, "formats", name) if "predictions" in settings else {}
         yield "ask a system", of, {**systems.inputs(of), **formats, **asked(systems, "gives_schema", of)}
-        aside = {key: value for key, value in settings.items() if decides.get(key) != value}
+        aside = {key: value for key, value in canonical(systems.json(name)).items() if decides.get(key) != value}
         yield "ask a system with", of, {"decides": decides, "decides nothing": aside, "job": given}
     for corpus, name in systems.probe.runs:
         of = Of(corpus=corpus, extractor=name)
@@ -109,7 +116,11 @@ def of_systems(study: Study) -> Iterator[Job]:
             {**asked(systems.probe, "identity keys", *of.values()), **systems.probe.inputs(of)},
         )
     if study.compared:
-        yield "facts of systems", Of(), {"timed": [*systems.timed], **asked(systems, "reports histories networked")}
+        yield (
+            "facts of systems",
+            Of(),
+            {"timed": [*systems.timed], **asked(systems, "reports histories networked keys")},
+        )
 
 
 def of_language_models(study: Study) -> Iterator[Job]:
@@ -138,7 +149,7 @@ def of_needles(study: Study) -> Iterator[Job]:
             "sampling": study.language_models.sampling(needles.config.generator),
             **asked(needles, "documents made_json"),
         }
-        yield "needles", Of(), {**made, "rates": without(json.loads(needles.plan_json), json.loads(needles.made_json))}
+        yield "needles", Of(), {**made, "rates": without(canonical(needles.plan_json), canonical(needles.made_json))}
     for run, (endpoint, draw) in needles.runs.items():
         said = asked(needles, "identity judge_of judge_options served served_judge", run)
         yield "extract needles", Of(endpoint=endpoint, run=run), {"draw": str(draw), **said}
@@ -170,7 +181,7 @@ def of_report(study: Study) -> Iterator[Job]:
     stored = {"keys of stored ones": [keys for _, keys in study.systems.trainings()]}
     yield "facts of trainings", Of(), {**asked(report, "trainings doubles earlier"), **stored}
     shown = without(report.inputs(), ("tables", "plots"))
-    yield "report", Of(), {**shown, **asked(report, "sentence_files")}
+    yield "report", Of(), {**shown, **asked(report, "sentence_files deciding_facts")}
     sets = {**asked(study, "trainsets"), **asked(study.data, "built to_train_on")}
     named = {place: name for name, place in variables.variables(study)}
     said = " / ".join([*summary(study)][1:])
@@ -235,7 +246,7 @@ def plan_text(studies: Iterable[tuple[str, dict[str, Any]]], in_full: Container[
 def said(fact: Any, of: Of) -> str:
     """Return a fact about a job, with the names of wildcards in place of their values."""
     if isinstance(fact, str) and fact.startswith("{"):
-        fact = json.loads(fact)
+        fact = canonical(fact)
     if isinstance(fact, dict):
         text = ", ".join(f"{key}: {as_json(value)}" for key, value in fact.items())
         return generalised(text, {key: of[key] for key in IN_TEXTS if key in of})

@@ -93,9 +93,9 @@ def test_intervals_hold_the_mean_and_follow_the_seed():
     # The standard error of the mean is 0.042, so the interval is about 0.164 wide.
     assert score.high - score.low == pytest.approx(0.164, abs=0.03)
     assert _bounds(lambda weights: np.arange(len(weights)), 2, 1001, 0) == pytest.approx((25, 975))
-    assert mean_score([1.0], 500) == mean_score([1.0], 0)
-    assert mean_score([]) is None
-    micro = micro_scores([(1, 2, 2), (0, 1, 0)] * 10, 200)
+    assert mean_score([1.0], 500, 0) == mean_score([1.0], 0, 0)
+    assert mean_score([], 500, 0) is None
+    micro = micro_scores([(1, 2, 2), (0, 1, 0)] * 10, 200, 0)
     assert micro["precision"].value == pytest.approx(1 / 3)
     assert micro["precision"].low < 1 / 3 < micro["precision"].high
 

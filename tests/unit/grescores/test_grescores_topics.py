@@ -123,7 +123,7 @@ def test_a_text_of_the_first_update_scores_higher_than_one_of_a_later_one():
 
 def test_errors_say_what_was_expected(tmp_path):
     with pytest.raises(UserError, match="no usable words"):
-        train_topics(["the of", "..."], 2)
+        train_topics(["the of", "..."], 2, 0)
     (tmp_path / "x.json").write_text('{"a": 1}', encoding="utf-8")
     assert read_texts(tmp_path / "x.json") == ["a"]
     (tmp_path / "y.json").write_text("[1]", encoding="utf-8")

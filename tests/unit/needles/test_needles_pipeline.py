@@ -24,8 +24,8 @@ from tripleaudit.needles.minea import rate_matches
 from tripleaudit.needles.pieces import ENRICHED, all_pieces
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.score_rows import score_result
-from tripleaudit.scoring.scores import write_scores
+from tripleaudit.needles.score_rows import score_result, write_model_scores
+from tripleaudit.scoring.scores import read_scores, write_scores
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
@@ -125,6 +125,14 @@ def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
     assert found == {"0": 0, "1": pieces, "2": pieces}
 
 
+def test_scores_of_a_further_draw_have_a_seed_of_their_own(study, tmp_path):
+    plan, out = {**PLAN.to_json(), "seed": 3}, tmp_path / "scores.csv"
+    write_model_scores(plan, study["folder"] / "corpus", study["folder"] / "model", "s", "fake", out, "docs", draw=2)
+    rows = read_scores(out)
+    assert {row.key("seed") for row in rows} == {"5"}
+    assert [row.value for row in rows] == pytest.approx([row.value for row in study["scores"]])
+
+
 def test_given_needles_with_keywords_in_common_are_refused():
     first, second, *others = make_needles()
     second = dataclasses.replace(second, keywords=(*first.keywords[:3], *second.keywords[3:]))
@@ -222,7 +230,7 @@ def test_schema_discovery(tmp_path):
     with asking(tmp_path, json.dumps({"types": rows})) as (_, client):
         found = client.drive({0: discover_types(make_document(), 200)})[0]
     assert [row["type"] for row in found] == ["Article", "Person", "Thing"]
-    assert fitting_types(found) == ["Article", "Person"] and fitting_types(found, top=1) == ["Article"]
+    assert fitting_types(found, 0.6) == ["Article", "Person"] and fitting_types(found, 0.5, top=1) == ["Article"]
     schema = schema_from_json(discovered_schema(["Article", "Person"], dict(load_schema("demo").types)))
     assert schema.types["Article"].properties == ("name", "description", "keywords")
     assert not schema.types["Article"].custom

@@ -48,7 +48,9 @@ def test_redundancy_avoidance():
     lines = ["red car", "red bus", "blue sea"]
     assert rf.redundancy_avoidance(lines, 0.2) == pytest.approx(2 / 3)
     assert rf.redundancy_avoidance(lines, 0.6) == 1 == rf.redundancy_avoidance(["a"], 0)
-    assert rf.redundancy_avoidance(["", "", "a"], 0) == 1  # without words nothing is similar
+    assert (
+        rf.redundancy_avoidance(["", "", "a"], 0) == 1 == rf.redundancy_avoidance(["", "."], 0)
+    )  # without words nothing is similar
     assert rf.redundancy_avoidance(["a", "a"], 1.0) == 1  # a cosine of 1 is at most 1
     assert rf.redundancy_avoidance(["a", "a"], 0.9) == 0
     assert rf.redundancy_avoidance([], 0.2) is None  # of nothing there is nothing to say

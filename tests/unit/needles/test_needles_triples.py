@@ -6,18 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.fake_endpoint import asking
+from support.fake_endpoint import FakeEndpoint, asking
 from support.scored import told
 from support.sentences import sentence
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.fields import read_rows, write_rows
 from tripleaudit.llm.conversation import Limits
+from tripleaudit.llm.section import Access
 from tripleaudit.needles.haystack import Document
-from tripleaudit.needles.triple_dialogues import extract_triples
+from tripleaudit.needles.triple_corpus import write_corpus
+from tripleaudit.needles.triple_dialogues import extract_triples, write_extraction
 from tripleaudit.needles.triple_scores import triple_scores
 from tripleaudit.needles.triples import TripleNeedle, found, haystacks, infuse_triples, spurious, triple_rows, verbalise
+from tripleaudit.plan.language_models import Generative
+from tripleaudit.plan.needles import NeedleTriples
 from tripleaudit.tables.builders import found_triples
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
@@ -100,7 +104,7 @@ def test_minea_of_triples_weighs_relations_by_needles():
         {"relation": r, "type": r, "depth": 0, "exact": e, "partial": p, "verbalised": False, "pair": e or p}
         for r, e, p in [("a", True, False), ("a", True, False), ("a", False, True), ("b", False, True)]
     ]
-    scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows)}
+    scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows, 5)}
     assert scores["all", "max", "found"] == 3  # two of three exactly, and one of one partially
 
 
@@ -153,20 +157,42 @@ def test_language_model_and_extractor_share_a_table(tmp_path, monkeypatch, kept)
         assert fake.count == len(pieces.records) + unread  # one reminder for every unreadable answer
     hit = sum(len(record.triples) for record in pieces.records[::2])
     keys = {"study": "s", "corpus": "demo", "seed": 1}
-    scores = triple_scores(pieces.needles, predictions, {}, {**keys, "extractor": "m"}, calls)
-    scores += triple_scores(whole.needles, whole.records, {}, {**keys, "extractor": "casrel", "noise": "none"})
+    scores = triple_scores(pieces.needles, predictions, {"bins": 5}, {**keys, "extractor": "m"}, calls)
+    exact = whole.needles, whole.records, {"bins": 5}
+    scores += triple_scores(*exact, {**keys, "extractor": "casrel", "noise": "none"})
     table = build_table("triple-needles", TableInputs(scores=ScoreIndex(scores)))
     assert table.cell("All", "Exact", row_group="m").value == pytest.approx(hit / len(pieces.needles))
     kept("needles/triple-needles.md", told(table))
     monkeypatch.setattr(found_triples, "FEW", len(whole.needles))  # so many that a sentence leads the table
     named = {**keys, "training": "nz", "extractor": "casrel", "noise": "none"}
-    late = ScoreIndex([*triple_scores(whole.needles, whole.records, {}, named), *scores])
+    late = ScoreIndex([*triple_scores(*exact, named), *scores])
     late.marks = {RunKey("demo", "original", "nz", "", "casrel", "none"): "†"}
     kept("needles/triple-needles-that-rose.md", told(build_table("triple-needles", TableInputs(scores=late))))
     coverage = next(s for s in scores if s.metric == "coverage")
     assert coverage.value == pytest.approx(len(readable) / len(pieces.records))
     located = [t for record in predictions for t in record.triples if t.relation in ("born_in", "lives_in")]
     assert located and all(t.located for t in located)
+
+
+def test_files_of_new_facts_are_made_and_asked_about(tmp_path):
+    """Once more for each piece, with the follow-up call; what the model finds twice is one triple."""
+    save_sentences(tmp_path / "bare", BARE)
+    options = NeedleTriples(corpus="c", documents=1, sentences=20, new_facts=5, iterations=1).full()
+    write_corpus(options, "", tmp_path, haystack=[tmp_path / "bare"])
+    whole, pieces = (load_sentences(tmp_path / f"{form}.jsonl") for form in ("sentences", "pieces"))
+    needles, same = (read_rows(tmp_path / f"{form}-needles.jsonl", TripleNeedle) for form in ("pieces", "sentences"))
+    assert [each.subject for each in needles] == [each.subject for each in same] and (len(whole), len(pieces)) == (
+        25,
+        2,
+    )
+    with FakeEndpoint(json.dumps([[needles[0].subject, "r", "x"]])) as fake:
+        section = Generative(
+            endpoints={"e": {"base_url": fake.url, "model": "m"}}, cache=str(tmp_path / "cache")
+        ).full()
+        write_extraction(options, tmp_path, Access(section, "s", "e"), tmp_path / "found", tmp_path / "calls")
+        assert fake.count == 4
+    found = load_sentences(tmp_path / "found")
+    assert [[triple.subject.text for triple in row.triples] for row in found] == [[needles[0].subject]] * 2
 
 
 def test_demo_corpus_serves_as_source(root):

@@ -82,6 +82,8 @@ def test_pages_are_named_with_their_files_that_are_neither_fetched_nor_there(tmp
     path.parent.mkdir(parents=True)
     path.touch()
     assert [said.partition(":")[0] for said in StudyPaths("s", str(tmp_path)).to_get(*others)] == ["nyt29/dev.sent"]
+    (tmp_path / "raw" / "own.txt").touch()  # a file of one's own may lie below the raw root, too
+    assert StudyPaths("s", "d", str(tmp_path / "raw")).file("own.txt") == str(tmp_path / "raw" / "own.txt")
 
 
 def test_the_section_needles_is_made_from_the_settings_of_a_job():

@@ -7,7 +7,7 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
-from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts
+from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import Micro, micro
 
 
@@ -112,3 +112,4 @@ def test_strict_asks_for_the_types_of_both_entities_where_both_sides_have_types(
     assert all("strict" in applicable(gold, side) for side in (gold, half, [sentence()]))
     assert "strict" not in applicable(gold, GOLD) and "strict" not in applicable(GOLD, gold)
     assert set(applicable(GOLD, GOLD)) == set(MATCHINGS) - {"strict"}
+    assert untyped(GOLD, gold) == "no gold triple has one" and "no predicted triple" in untyped(half, GOLD)

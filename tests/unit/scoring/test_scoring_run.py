@@ -211,6 +211,20 @@ def test_predictions_may_have_another_format_than_the_corpus(tmp_path: Path) -> 
     save_sentences(found, [sentence("Ann wrote Emma", EMMA, id_="0")])
     right, guess = load_pair(gold, found, "triple-list")
     assert right == guess
+    found.write_text(json.dumps([{"text": "Ann wrote Emma", "truth": [], "predict": [EMMA]}]))
+    for options in ({}, {"predicted_format": "predictions"}):
+        assert load_pair(gold, found, "triple-list", **options)[1] == guess
+
+
+def test_answers_without_texts_are_found_by_their_ids_each_once(files: dict[str, Path], caplog) -> None:
+    write_jsonl(files["predictions"], [{"id": str(n), "triples": [ULYSSES]} for n in (5, 1)])
+    gold, guess = load_pair(files["gold"], files["predictions"], missing="empty")
+    assert guess == [sentence(row.text, *[ULYSSES] * (row.id in "15"), id_=row.id) for row in GOLD]
+    assert "3 of 5 sentences have no prediction and count as without triples, such as '2' and '3'" in caplog.text
+    for id_, said in (("1", "comes a second time"), ("6", "is no id of the gold")):
+        write_jsonl(files["predictions"], [{"id": each, "triples": []} for each in ("1", id_)])
+        with pytest.raises(UserError, match=f"line 2: '{id_}' {said}"):
+            load_pair(files["gold"], files["predictions"])
 
 
 def test_a_curve_has_one_point_for_each_different_score() -> None:
@@ -221,6 +235,17 @@ def test_a_curve_has_one_point_for_each_different_score() -> None:
     many = gate.precision_recall_curve([GOLD[0]] * 401, np.linspace(0, 1, 401))["points"]
     assert len(many) == 201  # over 400, every second one
     assert len(gate.precision_recall_curve([GOLD[0]] * 400, np.linspace(0, 1, 400))["points"]) == 400
+
+
+def test_clue_words_are_counted_by_hand_the_most_frequent_first() -> None:
+    """Sentence 2 has a score of exactly the threshold; whether a word is of an entity's name, case does not decide."""
+    clues = [("1", 0.9, "WROTE"), ("2", 0.5, "Emma"), ("3", 0.6, "bob"), ("4", 0.6, "Bob"), ("5", 0.8, "ann")]
+    found = gate.clue_words(
+        [*GOLD, sentence("It rains", id_="6")],
+        {id_: gate.Decision(id_, *rest) for id_, *rest in [*clues, ("6", 1, "")]},
+    )
+    assert [*found["passed"].items()] == [("bob", [2, 1, 1]), ("ann", [1, 1, 1]), ("wrote", [1, 1, 0])]
+    assert found["rejected"] == {"emma": [1, 1, 1]}
 
 
 def test_a_system_is_scored_on_the_sentences_that_it_was_queried_about(files: dict[str, Path], tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ from tripleaudit.scoring import bootstrap, significance
 from tripleaudit.scoring.bootstrap import (
     FEWEST,
     LEVEL,
+    METRICS,
     REPLICATES,
     Interval,
     difference_intervals,
     intervals,
+    rate_interval,
     scores_of,
 )
 from tripleaudit.scoring.difference import significant_winner
@@ -153,9 +155,9 @@ def test_holm_by_hand() -> None:
 
 def test_winner_needs_significance_against_everyone_and_sentences() -> None:
     good, bad = some_counts(300, 0.9, 1), some_counts(300, 0.4, 1)
-    assert significant_winner([bad, good]) == 1
+    assert significant_winner([bad, good], shared=False) == 1
     for systems in ([good, bad, good.copy()], [good], [good, bad[:-1]], [np.zeros((0, 3), dtype=int)] * 2):
-        assert significant_winner(systems) is None
+        assert significant_winner(systems, shared=False) is None
 
 
 @pytest.mark.parametrize(("p", "rivals", "winner"), [(0.03, 1, 0), (0.03, 2, None), (0.025, 1, 0), (0.025, 2, None)])
@@ -163,7 +165,7 @@ def test_a_winner_over_several_rivals_must_pass_holm(monkeypatch, p: float, riva
     """Two p-values of 0.03 are 0.06 after Holm's correction, two of 0.025 alpha itself; one stays what it is."""
     monkeypatch.setattr("tripleaudit.scoring.difference.randomisation_test", lambda *_, **__: p)
     systems = [some_counts(50, 0.9, 1), *(some_counts(50, 0.4, seed) for seed in range(2, 2 + rivals))]
-    assert significant_winner(systems) == winner
+    assert significant_winner(systems, shared=False) == winner
 
 
 def test_the_numbers_of_draws_are_those_of_the_methods_page(root) -> None:
@@ -236,6 +238,29 @@ def test_portions_change_neither_intervals_nor_p_values(monkeypatch, portion: in
     monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", portion * len(counts))
     monkeypatch.setattr(significance, "_CELLS_AT_ONCE", portion)
     assert (intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)) == whole
+
+
+def test_intervals_and_p_values_are_those_of_the_kept_text(kept) -> None:
+    """Of one run and of three; of rows that are alike, all different, all right; in pairs and of other sentences."""
+    three = np.stack([some_counts(40, quality, seed) for seed, quality in enumerate((0.5, 0.6, 0.7))], axis=1)
+    cases = {"one run": three[:, :1], "another": three[:, 2:], "three": three, "turned": three[::-1, ::-1]}
+    cases |= {"alike": counts_of_right([1] * 60 + [0] * 40), "two right": counts_of_right([1] * 40, [1] * 40)}
+    cases["different"] = np.arange(30)[:, None, None] * [[1, 2, 3]]
+    lines = []
+    for name, one in cases.items():
+        lines += [f"{name}: {intervals(one, replicates=40, seed=2)}", f"{rate_interval(one[..., 1])}"]
+        for other, two in cases.items():
+            if one.shape == two.shape:
+                for shared in (False, True) if len(one[0]) > 1 else (False,):
+                    bounds = difference_intervals(one, two, replicates=40, shared=shared)
+                    lines.append(f"{name} to {other}, {shared}: {bounds}")
+                    tested = (
+                        randomisation_test(one, two, metric=metric, shuffles=400, seed=1, shared=shared)
+                        for metric in METRICS
+                    )
+                    lines.append(" ".join(f"p {p:.4f}" for p in tested))
+            lines.append(f"others {name} to {other}: {difference_intervals(one, two, paired=False, replicates=40)}")
+    kept("statistics.txt", "\n".join(lines).replace("Interval(", "(") + "\n")
 
 
 def test_the_influence_of_a_sentence_by_hand() -> None:

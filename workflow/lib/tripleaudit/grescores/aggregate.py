@@ -33,7 +33,7 @@ class Score:
     texts: int = 0
 
 
-def mean_score(values: Iterable[float], resamples: int = 1000, seed: int = 0) -> Score | None:
+def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | None:
     """Return the unweighted mean over texts with a 95 % percentile bootstrap interval; None without values."""
     array = np.fromiter(values, dtype=float)
     if not array.size:
@@ -53,7 +53,7 @@ def _bounds(
     return float(low), float(high)
 
 
-def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int = 1000, seed: int = 0) -> dict[str, Score]:
+def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int, seed: int) -> dict[str, Score]:
     """Return micro precision, recall and F1 of ``(matched, predicted, gold)`` counts, one row per text.
 
     A ratio without a denominator is 0.
@@ -68,7 +68,7 @@ def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int = 1000, 
     return scores
 
 
-def kappa_score(tables: Iterable[tuple[int, ...]], resamples: int = 1000, seed: int = 0) -> Score | None:
+def kappa_score(tables: Iterable[tuple[int, ...]], resamples: int, seed: int) -> Score | None:
     """Return Cohen's kappa of two judges with a 95 % percentile bootstrap interval over texts.
 
     Args:

@@ -123,7 +123,7 @@ class TopicModel:
         return cls(lda, {word: number for number, word in enumerate(words)}, description)
 
 
-def train_topics(texts: Sequence[str], topics: int, seed: int = 0, chunk_size: int = CHUNK_SIZE) -> TopicModel:
+def train_topics(texts: Sequence[str], topics: int, seed: int, chunk_size: int = CHUNK_SIZE) -> TopicModel:
     """Train LDA with gensim's defaults (symmetric priors 1/K, one pass, chunks of 2000), as published but seeded.
 
     Args:

@@ -116,7 +116,7 @@ def joined_types(found: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return sorted(best.values(), key=lambda row: -row["relevance"])
 
 
-def fitting_types(rows: list[dict[str, Any]], threshold: float = 0.5, top: int | None = None) -> list[str]:
+def fitting_types(rows: list[dict[str, Any]], threshold: float, top: int | None = None) -> list[str]:
     """Return the types to use: the ``top`` first ones, or all at or above ``threshold``.
 
     Args:

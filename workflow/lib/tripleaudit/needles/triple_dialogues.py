@@ -36,7 +36,7 @@ def write_extraction(
     needles = read_rows(Path(corpus) / "pieces-needles.jsonl", TripleNeedle)
     relations = sorted({needle.relation for needle in needles})
     with access.client() as client:
-        limits = Limits(options.get("iterations", 0), client.endpoint.context, options.get("reserve", 800))
+        limits = Limits(options["iterations"], client.endpoint.context, options["reserve"])
         stage = rehearse_triples(records, relations, limits, client, TokenCounter)
         with client.stage("triples", stage.total, at_most=True):
             predictions, log = extract_triples(records, relations, limits, client, client.endpoint.model, TokenCounter)

@@ -53,7 +53,7 @@ def triple_scores(
     if not predictions:
         return []
     rows = triples.found(needles, predictions)
-    scores = [Score(own, *row) for row in triples.triple_rows(rows, options.get("bins", 5))]
+    scores = [Score(own, *row) for row in triples.triple_rows(rows, options["bins"])]
     predicted, records = triples.spurious(predictions, needles)
     if records:
         scores.append(Score(own, "all", "", "spurious", predicted / records))

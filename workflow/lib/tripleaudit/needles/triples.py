@@ -151,7 +151,7 @@ def found(needles: Sequence[TripleNeedle], predictions: Iterable[Sentence]) -> l
 
 
 def triple_rows(
-    rows: Sequence[Mapping[str, Any]], bins: int = 5
+    rows: Sequence[Mapping[str, Any]], bins: int
 ) -> Iterator[tuple[str, str, str, float, float | None, float | None]]:
     """Yield ``(stratum, matching, metric, value, low, high)`` by relation, by position and over all needles.
 

@@ -93,7 +93,7 @@ def between(
     )
 
 
-def significant_winner(systems: Sequence[np.ndarray], *, metric: str = "f1", shared: bool = False) -> int | None:
+def significant_winner(systems: Sequence[np.ndarray], *, shared: bool, metric: str = "f1") -> int | None:
     """Return the index of the system whose difference to every other one is shown, or ``None``.
 
     Args:
