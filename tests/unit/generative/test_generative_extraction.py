@@ -1,6 +1,7 @@
 """Closed, semi-open and open extraction against a scripted endpoint."""
 
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
 from tripleaudit.generative.generate import generate
+from tripleaudit.llm.prices import Prices
 from tripleaudit.llm.section import Access
 from tripleaudit.plan.language_models import Generative
 
@@ -23,7 +25,7 @@ SENTENCES = [
 
 def run(tmp_path, answer, setting="open", sentences=SENTENCES, dataset=None, faults=(), **system):
     task = build_task({"setting": setting, **system}, dataset or {}, sentences)
-    with asking(tmp_path, answer, faults=faults, max_retries=1) as (fake, client):
+    with asking(tmp_path, answer, faults=faults, max_retries=1, prices=Prices(1, 2)) as (fake, client):
         return extract(client, sentences, task), task, fake
 
 
@@ -69,7 +71,7 @@ def test_semi_open_extraction_shows_plain_relations_and_maps_them_back(tmp_path)
     assert results[0].triples[0].subject_type == "person"
 
 
-def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(tmp_path):
+def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(tmp_path, kept):
     def answer(body):
         asked = body["messages"][3]["content"]
         if "Subject: Bo" in asked:
@@ -86,6 +88,8 @@ def test_closed_extraction_asks_for_each_gold_pair_and_once_more_where_it_must(t
     assert (second["pair"], second["repaired"]) == (["Bo", "Zeta"], True)
     reminder = fake.requests[-1]["messages"]
     assert [message["role"] for message in reminder[-3:]] == ["user", "assistant", "user"]
+    said = json.dumps([*(item.to_json() for item in results), summary(results)], indent=1)
+    kept("extraction.json", re.sub(r'"(created|first|last|id)": ("fake-\d+"|\d+)', r'"\1": "…"', said))
 
 
 def test_a_reminder_that_does_not_help_changes_nothing(tmp_path):

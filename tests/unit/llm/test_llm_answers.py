@@ -141,6 +141,9 @@ def test_hostile_nesting_ends_soon(text):
         ("located in\nbecause the passage says so", "located in", "repaired"),
         ("The relation is 'located in'.", "located in", "repaired"),
         ("It is located in the city, so: located in the city", "located in the city", "repaired"),
+        ('["spouse", "founded"]', "spouse", "repaired"),
+        ("It is not located in the city but lives in.", "lives in", "repaired"),
+        ("There is none.", None, "empty"),
         ("NONE", None, "empty"),
         ("The answer is NONE", None, "empty"),
         ("spouse and located in", None, "failed"),
@@ -160,7 +163,15 @@ def test_hostile_nesting_ends_soon(text):
     ],
 )
 def test_labels(text, label, status):
-    labels = ["located in", "located in the city", "spouse", "/people/person/place_lived", "born in", "lives in"]
+    labels = [
+        "located in",
+        "located in the city",
+        "the city",
+        "spouse",
+        "/people/person/place_lived",
+        "born in",
+        "lives in",
+    ]
     assert parse_label(text, labels) == (label, status)
 
 
@@ -201,6 +212,8 @@ ODD = """So: {'triples': [(a, b c, “d"x”), ["\\u00e9\\n", -1.5e2, TRUE,] // 
  {"s": 'it's', p: null, `o`: [1] "q": 2,}}, /* y */ [["x", 3], )] z"""
 BORDERS = [
     *("[" * depth + "'a'" + "]" * depth for depth in (60, 61)),
+    *("{'a': " * depth + "1" + "}" * depth for depth in (60, 61)),
+    *(f"So:\n```\n{inside}\n```" for inside in ('[{"a": 1}]', "['a'}'b']", "{a: 1}", "a | b | c")),
     *("{a} " * number + '[["a", "b", "c"]]' for number in (99, 100)),  # what begins nothing
     *(f"['it's{'x' * length}']" for length in (198, 199)),
     *(f"['a'{' ' * length}b', 'c']" for length in (39, 40)),
@@ -215,6 +228,17 @@ def test_what_is_read_of_an_odd_answer_wherever_it_stops_or_lacks_a_character(ke
         rows += [] if outcome == before else [f"{number} {text[-9:]!r}: {outcome}"]
         before = outcome
     kept("answers/odd.txt", "\n".join(rows))
+
+
+def test_rows_and_matches_are_found_in_what_they_are_wrapped_in():
+    assert parse_rows('{"n": 2, "none": [], "rows": [{"a": 1}, {}]} [{"b": 2}, 5] {"c": 3}') == [
+        {"a": 1},
+        {},
+        {"b": 2},
+        {"c": 3},
+    ]
+    asked = ('{"match": 2}', '[1] {"match": " 3 "}', '{"match": null}', '{"match": true}', '{"match": "x"}', "2")
+    assert [*map(parse_match, asked)] == [2, 3, None, None, None, None]
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

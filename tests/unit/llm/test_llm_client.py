@@ -244,11 +244,7 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "model-400": ({"faults": [refused(400, *MISSING)]}, {}, "turns us away: status 400: The model 'm' does not exist"),
     "quota": ({"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]}, {}, "429: no quota"),
     "fixed field": ({"rules": Rules(reasoning=9)}, {"token_field": "max_tokens"}, "rejects every request: status 400"),
-    "effort": (
-        {"rules": Rules()},
-        {"reasoning_effort": "low"},
-        "rejects every request: status 400: Unrecognized",
-    ),
+    "effort": ({"rules": Rules()}, {"reasoning_effort": "low"}, "rejects every request: status 400: Unrecognized"),
 }
 
 

@@ -112,7 +112,6 @@ class _Reader:
         """Read one value. An unclosed list or object is returned only if ``keep``, else it is missing."""
         self.skip()
         if self.position >= len(self.text):
-            self.truncated = True
             return _MISSING
         character = self.text[self.position]
         if depth > _DEPTH:
