@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import astuple
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from tripleaudit.llm.lenient import decode
 from tripleaudit.needles.entities import parse_entities
 
 ABC = ("a", "b", "c")
+CASES = json.loads((Path(__file__).parents[2] / "data" / "answers.json").read_text(encoding="utf-8"))
 THOUGHT = ("think", "thinking", "reasoning", "thought", "THOUGHT")
 
 
@@ -131,37 +133,7 @@ def test_hostile_nesting_ends_soon(text):
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize(
-    ("text", "label", "status"),
-    [
-        ("located in", "located in", "ok"),
-        (' "Located_In". ', "located in", "ok"),
-        ('{"relation": "spouse"}', "spouse", "ok"),
-        ("```\nspouse\n```", "spouse", "ok"),
-        ("located in\nbecause the passage says so", "located in", "repaired"),
-        ("The relation is 'located in'.", "located in", "repaired"),
-        ("It is located in the city, so: located in the city", "located in the city", "repaired"),
-        ('["spouse", "founded"]', "spouse", "repaired"),
-        ("It is not located in the city but lives in.", "lives in", "repaired"),
-        ("There is none.", None, "empty"),
-        ("NONE", None, "empty"),
-        ("The answer is NONE", None, "empty"),
-        ("spouse and located in", None, "failed"),
-        ("founded", None, "failed"),
-        ("", None, "failed"),
-        ("I'm sorry, I can't help", None, "refused"),
-        ("/people/person/place_lived", "/people/person/place_lived", "ok"),
-        # a label that is denied is no answer
-        ("NONE (born in is not stated)", None, "empty"),
-        ("NONE, though born in comes close", None, "empty"),
-        ("The person was born in Paris, so the answer is NONE.", None, "empty"),
-        ("One might think of born in, but the answer is none.", None, "empty"),
-        ("It is not born in but lives in.", "lives in", "repaired"),
-        ("lives in rather than born in", "lives in", "repaired"),
-        ("born in isn't stated, and neither is anything else.", None, "failed"),
-        ("None of the others is stated: born in", "born in", "repaired"),
-    ],
-)
+@pytest.mark.parametrize(("text", "label", "status"), CASES["labels"])
 def test_labels(text, label, status):
     labels = [
         "located in",
@@ -175,35 +147,7 @@ def test_labels(text, label, status):
     assert parse_label(text, labels) == (label, status)
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("No doubt about it: the claim is supported.", True),
-        ("True or false? The claim is false.", False),
-        ("Yes and no.", None),
-        ("It is true that the text mentions it, but the claim is false.", False),
-        ("The claim is unsupported.", False),
-        ("Untrue.", False),
-        ("No, it is not supported.", False),
-        ("**Yes** - it is said in the first sentence, no less", True),
-        ("Yes the claim is supported", True),
-        ("Is it true?", None),
-        (" True\n", True),
-        ("true.", True),
-        ("Yes, it does", True),
-        ("**False**", False),
-        ("I think so", None),
-        ("Answer: true", True),
-        ('{"answer": true}', True),
-        ('```json\n{"verdict": "not a word", "supported": "no"}\n```', False),
-        ("The claim is not supported by the passage", False),
-        ("<think>is it true or false? It is true.</think>\nfalse", False),
-        ("true or false? The claim says nothing, no.", False),
-        ("It could be true or false.", None),
-        ("<think>it is true, but", None),
-        ("", None),
-    ],
-)
+@pytest.mark.parametrize(("text", "verdict"), CASES["verdicts"])
 def test_verdicts_are_what_an_answer_says_in_the_end(text, verdict):
     assert parse_yes_no(text) is verdict
 

@@ -54,14 +54,16 @@ def test_a_budget_is_reserved_to_its_last_bit_and_no_further(tmp_path):
 def test_a_conversation_is_sent_as_it_is(tmp_path):
     turns = [{"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")]
     with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):
-        client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
+        for number in (0, 2, 3):  # of the draw, which is another seed
+            client.redraw(number)
+            client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
     sent = {"messages": turns, "max_tokens": 9, "seed": 7, "top_k": 3, "stop": ["\n"], "temperature": 0}
-    assert fake.requests == [{"model": "fake", "_path": "/v1/chat/completions", **sent}]
+    sent |= {"model": "fake", "_path": "/v1/chat/completions"}
+    assert fake.requests == [sent, sent | {"seed": 9}, sent | {"seed": 10}]
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [status(408), status(409), status(429), status(500), status(503), drop(), cut(), malformed(), malformed("{}")],
+    "fault", [*map(status, (408, 409, 425, 429, 500, 503)), drop(), cut(), malformed(), malformed("{}")]
 )
 def test_a_passing_fault_is_retried(tmp_path, fault):
     with asking(tmp_path, "fine", faults=[fault, fault]) as (fake, client):

@@ -16,7 +16,7 @@ from tripleaudit.llm.endpoint import answer_of, bill, tokens_at_most, usage_of
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.slots import Slots
-from tripleaudit.llm.transport import _inner, _message, _retry_after
+from tripleaudit.llm.transport import LEAST_SECRET, Transport, _inner, _message, _retry_after
 from tripleaudit.machine.locks import try_lock
 
 LOCAL = Endpoint("http://localhost/v1", "m")
@@ -121,6 +121,12 @@ def test_what_is_made_of_responses_schemas_requests_and_words(root, kept):
         rows += [Capabilities(reasons=n > 0, refused=("stop",)).body(each, one) for each in asked for n in (0, 1)]
     rows += [f"{closed(schema)} {strict_problem(schema)}" for schema in given["schemas"]]
     rows += [f"{_message(word, 'text')} {_inner(word)}" for word in given["words"]]
+    transport, statuses = Transport(LOCAL), (*range(400, 432), 451, *range(499, 505), 529)
+    rows += [
+        f"{status}: {[transport._refusal(status, {}, 'no', {}, batch).then for batch in (0, 1)]}" for status in statuses
+    ]
+    transport._secrets = ["abc", "defg", "h" * 15, "i" * 16]
+    rows += [transport._clean(" ".join(transport._secrets), *least) for least in ((), (LEAST_SECRET,))]
     waits = [[_retry_after({name: wait}) for name in ("retry-after", "retry-after-ms")] for wait in given["waits"]]
     kept("services.txt", "\n".join(map(str, rows + waits)))
 
