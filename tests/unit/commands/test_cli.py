@@ -1,7 +1,9 @@
 """The console command: its help, the steps of the workflow, completion."""
 
 import argparse
+import inspect
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -48,6 +50,14 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
     assert capsys.readouterr().err.startswith("error: --keys: not valid JSON")
     with pytest.raises(SystemExit, match="2"):
         cli.main(["try-it", "--paths", "a"])
+
+
+def test_what_steps_take_where_nothing_is_given_is_kept(kept):
+    lines = []
+    for name, step in steps.STEPS.items():
+        options = inspect.signature(pkgutil.resolve_name(f"tripleaudit.{step.function}")).parameters
+        lines += [f"{name} --{key}: {one.default}" for key, one in options.items() if one.default is not one.empty]
+    kept("steps.txt", "\n".join(lines) + "\n")
 
 
 REQUIRED = {  # which options are, test_arguments keeps

@@ -102,7 +102,7 @@ def test_intervals_hold_the_mean_and_follow_the_seed():
 
 STORED = ("gold.json", "gold-gs.json", "o.json", "o-fs.json", "m.jsonl")
 SECTION = {
-    "bootstrap": 0,
+    "bootstrap": 20,
     "judge": {"endpoint": "e"},
     "datasets": {
         "cdr": {

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tripleaudit.machine import clock
-from tripleaudit.machine.progress import Progress, duration, watched
+from tripleaudit.machine.progress import Progress, _rate, duration, watched
 
 
 @pytest.fixture
@@ -55,11 +55,11 @@ def test_the_rate_forgets_a_quick_start(monkeypatch):
     progress.done = 1000  # stored answers
     clock[0] = 1.0
     assert "1000 a second" in progress.line()
-    for _ in range(30):
+    for _ in range(16):
         clock[0] += 20.0
         progress.add(10)
         last = progress.line()
-    assert last == "asking: 1300 of 2000 answers, 30.0 a minute, about 23:20 left"
+    assert last == "asking: 1160 of 2000 answers, 30.0 a minute, about 28:00 left"
 
 
 def test_what_a_resumed_run_had_done_does_not_count_for_the_rate(monkeypatch):
@@ -93,6 +93,8 @@ def test_watched_items():
 
 def test_durations():
     assert [duration(seconds) for seconds in (0, 5.4, 750, 11100, -3)] == ["0:00", "0:05", "12:30", "3:05:00", "0:00"]
+    rates = " / ".join(map(_rate, (1, 99.94, 100, 0.5, 1 / 60)))
+    assert rates == "1.0 a second / 99.9 a second / 100 a second / 30.0 a minute / 1.0 a minute"
 
 
 def test_the_time_of_each_part_is_added_to_what_was_there(monkeypatch):

@@ -172,7 +172,7 @@ def test_the_numbers_of_draws_are_those_of_the_methods_page(root) -> None:
     page = (root / "docs" / "methods.md").read_text(encoding="utf-8")
     assert f"{100 * LEVEL:.0f} %, {REPLICATES:,} resamples of sentences" in page
     assert f"none under {FEWEST} sentences" in page and f"randomisation, {SHUFFLES:,} shuffles" in page
-    assert (LEVEL, FEWEST, ALPHA) == (0.95, 10, 0.05)
+    assert (LEVEL, FEWEST, ALPHA, bootstrap.MOST) == (0.95, 10, 0.05, 100_000)
 
 
 def alike(*scores: int, of: int = 100) -> np.ndarray:
