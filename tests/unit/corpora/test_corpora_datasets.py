@@ -11,6 +11,7 @@ from support.reading import strings
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.corpora.writers import to_dataset_dict
 from tripleaudit.errors import UserError
 from tripleaudit.plan.study import Study
@@ -65,6 +66,10 @@ def test_a_split_is_named_behind_its_folder(tmp_path, capsys):
     wanted = SimpleNamespace(corpus="study", split="test", get=lambda name, default: default)
     assert data.raw_inputs(wanted) == [f"{tmp_path}/tables", *map(str, sorted((tmp_path / "tables").iterdir()))]
     assert data.prepare_origin(wanted, data.raw_inputs(wanted)) == ["--source", f"{tmp_path}/tables#test"]
+    assert splits(tmp_path / "two") == ["train", "test"] and splits(study) == []
+    for listed in ([], {}, {"splits": 7}):
+        (tmp_path / "two" / "dataset_dict.json").write_text(json.dumps(listed))
+        assert splits(tmp_path / "two") == []
     (tmp_path / "a#b.jsonl").write_text('{"text": "a", "triples": []}\n')
     assert len(read_corpus(tmp_path / "a#b.jsonl").sentences) == 1
 

@@ -56,7 +56,7 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     folder = tmp_path / "out"
     folder.mkdir()
     shutil.copy(SAMPLES / f"s1.{ending}", folder)
-    write(folder, {f"s2.{ending}": "[]" if ending == "jsonld" else "", "notes.md": "# Notes"})
+    write(folder, {f"s2.{ending}": "[]" if ending == "jsonld" else "", "notes.md": "# Notes", "s3.txt": "Of no file ."})
     assert said(load_pair(gold, folder)[1]) == {"s1": TRIPLES, "s2": []}
     assert "3 statements of types, labels and schemas" in caplog.text and "notes.md" in caplog.text
     with pytest.raises(
@@ -68,7 +68,7 @@ def test_a_folder_has_a_sentence_a_file_by_id(tmp_path, gold, caplog, ending):
     assert (corpus.report.format, said(corpus.sentences)) == ("rdf", {"s1": TRIPLES, "s2": []})
     first = next(triple for triple in corpus.sentences[0].triples if triple.relation == "leads")
     assert (first.subject.type, first.object.type, first.subject.start) == ("Person", "Organisation", 0)
-    assert corpus.report.notes == {"other_files": 1, "schema_statements": 3}
+    assert corpus.report.notes == {"other_files": 2, "schema_statements": 3}
 
 
 @pytest.mark.parametrize("ending", ["trig", "nq", "jsonld"])

@@ -1,5 +1,6 @@
 """Every format from small files: what the samples of docs/formats.md do not show, and a sentence for what is broken."""
 
+import contextlib
 import gzip
 import json
 import re
@@ -10,6 +11,7 @@ import pytest
 from support.reading import lines, located, strings, write
 from support.samples import ANN, BEGUN, CONLL, KBP, LINK, POINTED, RASH, TYPED
 from tripleaudit.corpora.readers import detect_format, read_corpus
+from tripleaudit.corpora.readers.documents import guess_order
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
 from tripleaudit.descriptors import FORMATS
@@ -256,6 +258,19 @@ def test_ids_are_unique_whatever_they_are(tmp_path, given, unique):
     corpus = read_corpus(write(tmp_path, {"a.json": [ROME | {"id": name} for name in given]}))
     assert [sentence.id for sentence in corpus.sentences] == unique
     assert corpus.report.notes == {"renamed_ids": sum(a != b for a, b in zip(given, unique, strict=True))}
+
+
+BORDERS = ("3 1 0 sor", "2 1 0", "1 3 0 sro", "1 2 0", "2 2 1 sro", "3 3 1", "4 4 2 sro")
+
+
+@pytest.mark.parametrize("border", BORDERS)
+def test_an_order_shows_by_fewer_than_half_as_many_names_or_more_than_a_third_in_the_text(tmp_path, border):
+    seconds, thirds, there, *order = border.split()
+    triples = [["A", f"b{n % int(seconds)}", f"c{n % int(thirds)}"] for n in range(max(int(seconds), int(thirds)))]
+    text = " ".join(f"c{n}" for n in range(int(there)))
+    path = write(tmp_path, {"a.json": {text: triples, "Bo": [["A", " ", "z"]]}})
+    with contextlib.nullcontext() if order else pytest.raises(UserError, match="the order of the triples cannot be"):
+        assert [guess_order(path)] == order
 
 
 def test_a_long_first_object_is_detected(tmp_path):

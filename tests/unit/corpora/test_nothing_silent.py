@@ -269,6 +269,7 @@ CASES: dict[str, tuple[dict, object]] = {
     "Excel": ({"a.xlsx": archive("xl/workbook.xml")}, "this is a table of Excel; save it as CSV"),
     "an old Excel": ({"a.xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1rest"}, "this is a table of Excel; save"),
     "an archive": ({"a.zip": archive("data.jsonl")}, "this is an archive; unpack it"), 
+    "a broken archive": ({"a.zip": archive("x").replace(b"PK\x01", b"PK\x07")}, "this is an archive; unpack it"),
 }  # fmt: skip
 
 
