@@ -219,6 +219,9 @@ def test_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
     _, (found,) = read([file], Reading(max_chars=20))
     assert [(line.text, line.number) for line in found.lines] == [("one", 1), ("two", 3)]
     assert found.counts["too_long"] == 1
+    for length in (79, 80):  # without a line's end, of four bytes a character
+        file = write(tmp_path / "b.jsonl", json.dumps({"text": "a", "more": "b" * (length - 25)}))
+        assert len(read([file], Reading(max_chars=20))[1][0].lines) == (length < 80)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.csv"])

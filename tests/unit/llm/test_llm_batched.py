@@ -50,9 +50,12 @@ def test_a_batch_costs_half_and_its_answers_are_stored(tmp_path):
         assert len(fake.batches) == 1 and not list((tmp_path / "batches").glob("*.json"))
 
 
-@pytest.mark.parametrize(("limit", "most", "sizes"), [("MOST_REQUESTS", 2, [2, 2, 1]), ("MOST_BYTES", 1, [1] * 5)])
+SIZES = [("REQUESTS", 2, [2, 2, 1]), ("BYTES", 1, [1] * 5), ("BYTES", 631, [1] * 5), ("BYTES", 632, [2, 2, 1])]
+
+
+@pytest.mark.parametrize(("limit", "most", "sizes"), SIZES)  # a request has 116 bytes, and 200 around it
 def test_a_batch_has_no_more_than_services_take(tmp_path, monkeypatch, limit, most, sizes):
-    monkeypatch.setattr(batched, limit, most)
+    monkeypatch.setattr(batched, f"MOST_{limit}", most)
     with batching(tmp_path) as (fake, client):
         assert len(client.complete_all(requests(5))) == 5
         assert [len(fake.files[f"file-{number}"].splitlines()) for number in range(0, 2 * len(sizes), 2)] == sizes

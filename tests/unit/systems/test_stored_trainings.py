@@ -15,7 +15,7 @@ from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import count_run
-from tripleaudit.systems.facts import check_stored, training_fact
+from tripleaudit.systems.facts import _stopped, check_stored, training_fact
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
 
@@ -48,14 +48,14 @@ def test_ids_and_triples_without_texts_are_enough(tmp_path):
         answer(asked(TEXTS, path, path))
 
 
-def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
+def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path, kept):
     study = Study.read(root / "config" / "webnlg-stored.yaml")
     provenances = [path for path, _ in study.systems.trainings()]
     assert len(provenances) == len(study.systems.histories()) == 13
     assert all(
         (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read_json, provenances)
     )
-    assert {training_fact(path, {})["convergence"] is not None for path in provenances} == {True}
+    kept("training-facts.json", json.dumps([training_fact(path, {}) for path in provenances], indent=1))
     folder = tmp_path / "casrel"
     shutil.copytree(root / "resources" / "trainings" / "webnlg" / "casrel", folder)
     check_stored(folder / "provenance.json")
@@ -67,6 +67,11 @@ def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     (folder / "predictions.jsonl.gz").unlink()
     with pytest.raises(UserError, match="no such file, expected it next to provenance.json"):
         check_stored(folder / "provenance.json")
+
+
+def test_a_training_of_which_nobody_says_so_was_ended_by_its_patience():
+    rows = [{"f1": score} for score in (0.1, 0.5, 0.5, 0.05)] + [{"step": 9}]
+    assert [_stopped(rows, patience) for patience in range(5)] == [False, True, True, False, False]
 
 
 @pytest.fixture(scope="module")

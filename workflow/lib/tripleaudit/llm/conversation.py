@@ -228,7 +228,7 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
     if empty + size + limits.reserve <= limits.context:
         yield piece
         return
-    halves = split(piece.text, max(1, (len(piece.text) + 1) // 2), piece.protected)
+    halves = split(piece.text, (len(piece.text) + 1) // 2, piece.protected)
     if len(halves) < 2:
         raise UserError(
             f"the context of {limits.context} tokens cannot hold the instructions ({empty} tokens), part "

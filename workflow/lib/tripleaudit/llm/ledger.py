@@ -74,7 +74,7 @@ class Ledger:
         if not self._offset and self.path.exists():  # a job whose answers are all stored has not looked yet
             with self._locked():
                 pass
-        owner = self._open.get(key, (0.0, self._owner, True))[1]
+        owner = self._open[key][1] if key in self._open else self._owner
         return owner != self._owner and not self._lives(owner)
 
     def reserve(self, key: str, amount: float, recorded: bool = False) -> bool:
@@ -84,7 +84,7 @@ class Ledger:
             recorded: a record elsewhere tells whether the request was sent (a batch's), should this process be killed.
         """
         with self._locked() as append:
-            before, owner, known = self._open.get(key, (0.0, self._owner, True))
+            before, owner, known = self._open.get(key, (0.0, self._owner, recorded))
             billed = not known and owner != self._owner and not self._lives(owner)
             committed = self._committed() - (0.0 if billed else before)
             if self.limit is not None and committed + amount > self.limit + 1e-12:
@@ -121,7 +121,7 @@ class Ledger:
 
     def _lives(self, owner: str) -> bool:
         path = self._life_of(owner)
-        if not owner or not path.exists():
+        if not path.exists():
             return False
         lock = try_lock(path)
         if lock is None:
@@ -172,4 +172,3 @@ class Ledger:
                 self._open.pop(key, None)
             elif "reserved" in row:
                 self._open[key] = (row["reserved"], row.get("owner", ""), row.get("recorded", False))
-        stream.seek(0, os.SEEK_END)
