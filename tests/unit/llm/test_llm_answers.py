@@ -16,60 +16,12 @@ from tripleaudit.needles.entities import parse_entities
 
 ABC = ("a", "b", "c")
 CASES = json.loads((Path(__file__).parents[2] / "data" / "answers.json").read_text(encoding="utf-8"))
-THOUGHT = ("think", "thinking", "reasoning", "thought", "THOUGHT")
 
 
-@pytest.mark.parametrize(
-    ("text", "triples", "status"),
-    [
-        ('[["a","b","c"],["d","e","f"]]', [ABC, ("d", "e", "f")], "ok"),
-        ('{"triples": [["a","b","c"]]}', [ABC], "ok"),
-        ('[{"subject":"a","relation":"b","object":"c"}]', [ABC], "ok"),
-        ('{"triples":[{"Head":"a","predicate":"b","tail_entity":"c"}]}', [ABC], "ok"),
-        ('{"subject":"a","relation":"b","object":"c"}', [ABC], "ok"),
-        ('{"subject":"a","relation":"b","object":"c"}\n{"s":"d","p":"e","o":"f"}', [ABC, ("d", "e", "f")], "ok"),
-        ('```json\n[["a","b","c"]]\n```', [ABC], "ok"),
-        ('Here they are:\n```\n[["a","b","c"]]\n```\nEnjoy!', [ABC], "ok"),
-        ('Sure! [["a","b","c"]] That is all.', [ABC], "ok"),
-        ('\ufeff<think>maybe [["x","y","z"]]</think>\n[["a","b","c"]]', [ABC], "ok"),
-        ('["a","b","c"]\n["d","e","f"]', [ABC, ("d", "e", "f")], "ok"),
-        ('[[" a  b ","r\\n","c"]]', [("a b", "r", "c")], "ok"),
-        ('[["a", 5, true]]', [("a", "5", "true")], "ok"),
-        ("[['a','b','c']]", [ABC], "repaired"),
-        ("[['Tom's dog','b',\"c\"]]", [("Tom's dog", "b", "c")], "repaired"),
-        ("[[“a”, “b”, “c”]]", [ABC], "repaired"),
-        ('[["a","b","c"],]', [ABC], "repaired"),
-        ('[["a","b","c"] ["d","e","f"]]', [ABC, ("d", "e", "f")], "repaired"),
-        ('[["a","b","c"], // first\n ["d","e","f"]]', [ABC, ("d", "e", "f")], "repaired"),
-        ("[[a, b c, d]]", [("a", "b c", "d")], "repaired"),
-        ('[("a","b","c")]', [ABC], "repaired"),
-        ('[["a","b\nc","d"]]', [("a", "b c", "d")], "repaired"),
-        ("1. a | b | c\n2. d | e | f", [ABC, ("d", "e", "f")], "repaired"),
-        ("(a, b, c) and (d, e, f)", [ABC, ("d", "e", "f")], "repaired"),
-        ('[["a","b"],["a","b","c","d"],["a","b","c"]]', [ABC], "repaired"),
-        ('[["a","b",""],["a","b","c"]]', [ABC], "repaired"),
-        ('[["a","b",null],["a","b","c"]]', [ABC], "repaired"),
-        ('[["a","b","c"],["d","e"', [ABC], "truncated"),
-        ('{"triples": [["a","b","c"],["d","e","f', [ABC], "truncated"),
-        ('[{"subject":"a","relation":"b","object":"c"},{"subject":"d","rel', [ABC], "truncated"),
-        ('{"subject":"a","relation":"b","object":"c"', [], "truncated"),
-        ('["a","b","c"', [], "truncated"),
-        ("[]", [], "empty"),
-        ('{"triples": []}', [], "empty"),
-        ('{"triples": [], "note": null, "more": ""}', [], "empty"),
-        ('{"triples": [], "note": "none is stated"}', [], "failed"),
-        ("NONE.", [], "empty"),
-        ("There is nothing of the kind, alas.", [], "failed"),
-        ("", [], "failed"),
-        ('[["a","b",""]]', [], "failed"),
-        ("I'm sorry, but I can't help with that.", [], "refused"),
-        *((f'Sure. <{mark}>maybe [["x","y","z"]]</{mark}> [["a","b","c"]]', [ABC], "ok") for mark in THOUGHT),
-        ('[["a\\ud800","\\ud83d\\ude00","c"]]', [("a?", "😀", "c")], "ok"),  # text that no file can hold
-    ],
-)
+@pytest.mark.parametrize(("text", "triples", "status"), CASES["triples"])
 def test_answers_and_their_status(text, triples, status):
     parsed = parse_triples(text)
-    assert [triple.strings for triple in parsed.records] == triples
+    assert [[*triple.strings] for triple in parsed.records] == triples
     assert parsed.status == status
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
 from support.processes import die_after, forked
-from tripleaudit.llm.capabilities import Capabilities, Problem, closed, strict_problem
+from tripleaudit.llm.capabilities import Capabilities, Problem, _identity, closed, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request, Usage
 from tripleaudit.llm.endpoint import answer_of, bill, tokens_at_most, usage_of
 from tripleaudit.llm.ledger import Ledger
@@ -121,6 +121,7 @@ def test_what_is_made_of_responses_schemas_requests_and_words(root, kept):
         rows += [Capabilities(reasons=n > 0, refused=("stop",)).body(each, one) for each in asked for n in (0, 1)]
     rows += [f"{closed(schema)} {strict_problem(schema)}" for schema in given["schemas"]]
     rows += [f"{_message(word, 'text')} {_inner(word)}" for word in given["words"]]
+    rows += [_identity(Endpoint(LOCAL.base_url, "m", **values)) for values in given["endpoints"]]
     transport, statuses = Transport(LOCAL), (*range(400, 432), 451, *range(499, 505), 529)
     rows += [
         f"{status}: {[transport._refusal(status, {}, 'no', {}, batch).then for batch in (0, 1)]}" for status in statuses
@@ -306,6 +307,7 @@ def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     async def use_all():
         slots = Slots(tmp_path, Endpoint("http://localhost/v1", "m", concurrency=3))
         (folder,) = tmp_path.iterdir()
+        assert len(folder.name) == 16
         others = [try_lock(folder / f"{number}.lock") for number in range(2)]
         await asyncio.wait_for(asyncio.gather(*(use(slots) for _ in range(9))), 60)
         for lock in others:

@@ -14,6 +14,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import Client, EndpointError, Prices, Request
 from tripleaudit.llm.embeddings import Vectors
+from tripleaudit.llm.endpoint import tokens_at_most
 from tripleaudit.llm.ledger import Ledger
 
 KEY = "sk-SECRETKEY-12345"
@@ -235,6 +236,18 @@ def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, r
             assert client.ledger.spent() == client.ledger.committed() == pytest.approx(billed)
             assert client.ledger.lost() == 0
     assert not list(tmp_path.rglob("*.room"))
+
+
+def test_as_much_room_is_taken_as_an_answer_or_vectors_can_need(tmp_path):
+    def look(number, body):
+        sizes.extend(path.stat().st_size for path in tmp_path.glob("claims/*.room"))
+
+    sizes = []
+    with asking(tmp_path, faults=look, max_tokens=50) as (_, client):
+        client.complete_all(requests(1))
+        client.embed(["a", "b"])
+    assert sizes == [8192 + 2 * tokens_at_most(requests(1)[0].canonical(client.endpoint)) + 8 * 50, 2 * 2**15]
+    assert (client.totals.sent, client.totals.prompt_tokens) == (1 + 2, 4 + 2)
 
 
 def test_no_embedding_is_paid_for_that_has_no_room(tmp_path, disk, monkeypatch):

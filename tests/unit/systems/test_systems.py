@@ -11,6 +11,7 @@ import time
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -227,6 +228,7 @@ BAD = {
         " for _ in range(3)]",
         "its answers, sentence 'a': the score of a triple is 10{39}, expected a number",
     ),
+    "long last words": ("import sys; sys.exit('x' * 300)", r"exit status 1 \(its last words: x{200}\)"),
     "a deep list": ("print('[' * 100000)", "line 1 of its standard output is no JSON"),
     "a closed output": (
         "import os, time; os.close(1); time.sleep(99)",
@@ -401,13 +403,16 @@ def test_a_service_gets_the_json_of_a_program(box, service, monkeypatch):
 
 def test_a_service_that_does_not_answer_loses_its_row(box, service, monkeypatch):
     kind, address = service
-    monkeypatch.setattr("tripleaudit.systems.service.PAUSE", 0)
-    bad = {500: "answers with status 500 at the sentence 'b'", 404: "answers with status 404", 200: 'no JSON: "no JSON'}
+    again, slept = (408, 429, 500, 502, 503, 504), []
+    monkeypatch.setattr("tripleaudit.systems.service.time", SimpleNamespace(sleep=slept.append))
+    bad = {code: f"answers with status {code} at the sentence 'b'" for code in (*again, 404, 409, 501)}
+    bad[200] = 'no JSON: "no JSON'
     for said, words in bad.items():
         kind.said["Nothing here ."] = said
         kind.requests.clear()
-        assert words in box.query("address", address, concurrency=1)["failed"]
-        assert [row["id"] for row, _ in kind.requests].count("b") == (2 if said == 500 else 1)
+        assert words in box.query("address", address, concurrency=1, restarts=3)["failed"]
+        assert [row["id"] for row, _ in kind.requests].count("b") == (4 if said in again else 1)
+    assert slept == [0.5, 1, 2] * len(again)
     for odd in ({"Ü": "y"}, {"X": "a\nb"}):
         failed = box.query("address", address, concurrency=1, headers=odd)["failed"]
         assert failed.startswith(f"{address} cannot be reached (") and failed.endswith(" at the sentence 'a'")
