@@ -1,14 +1,17 @@
 """What an extractor declares is one section, which the plan checks without torch, and what its class says."""
 
+import json.decoder
 import subprocess
 import sys
 
 import pytest
 
+from tripleaudit.descriptors import EXTRACTORS as REGISTERED
+from tripleaudit.descriptors import ExtractorSpec
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.catalogue import CLASSIFIERS, DROP_ZERO, EXTRACTORS, PFN_STAR, UNIREL
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.extractors.registry import extractor_class, extractor_names, resolve, settings_class
+from tripleaudit.extractors.registry import class_reference, extractor_class, extractor_names, resolve, settings_class
 from tripleaudit.training.settings import TrainingSettings
 
 EVERY = [*extractor_names()[:10], "zcc"]
@@ -105,6 +108,19 @@ def test_what_an_extractor_is_that_says_nothing_of_itself():
         "drop_above": 0, "prior": None,
     }  # fmt: skip
     assert (ExtractorSettings.training_defaults, ExtractorSettings.sparse_outputs) == ({}, {})
+
+
+def test_a_class_is_named_by_its_module_here_and_by_its_file_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    given = ("mine.py:Mine", "json.decoder:JSONDecoder", "folder:Mine", "nowhere:Mine", ExtractorSettings)
+    for number, model in enumerate(given):
+        REGISTERED.add(ExtractorSpec(name=f"mine{number}", model=model))
+    assert [class_reference(name) for name in ("casrel", *(f"mine{number}" for number in range(len(given))))] == [
+        "tripleaudit.extractors.casrel:CasRel", given[0], f"{json.decoder.__file__}:JSONDecoder", *given[2:4],
+        "tripleaudit.extractors.declared:ExtractorSettings",
+    ]  # fmt: skip
+    assert extractor_names() == [*(s.name for s in (*EXTRACTORS, UNIREL)), *(f"mine{n}" for n in range(len(given)))]
 
 
 def test_nothing_heavy_is_imported():

@@ -240,6 +240,7 @@ def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing()
     logits = correspondence(x, y, layer, 0.0)
     assert torch.equal(torch.get_rng_state(), state)
     assert not torch.equal(*(correspondence(x + 1, y, layer, 0.3) for _ in range(2)))  # each draws its own
+    assert not torch.equal(*(correspondence(x + 1, y, layer, 0.3, seed=seed) for seed in (0, 1)))
     for each in (logits, correspondence(x, y, layer, 0.3, seed=1)):
         for gradient in torch.autograd.grad(each.sum(), (x, y, layer.weight)):
             assert not gradient.any()  # as of relu itself

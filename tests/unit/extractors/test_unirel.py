@@ -133,6 +133,8 @@ def test_no_weight_belongs_to_a_relation_and_a_model_takes_others(tiny_encoder, 
     small.set_schema(["leads", "founded"])
     assert small.config.relations == ["leads", "founded"]
     assert small.relation_embeddings().shape == (2, 32)
+    words = [small.tokenizer(name, add_special_tokens=False)["input_ids"] for name in ("leads", "was born in london")]
+    assert small.extra_token_ids().tolist() == [words[0] + [0] * 3, words[1]]
     small.save_pretrained(tmp_path / "given")
     again = UniRel.from_pretrained(tmp_path / "given")
     assert again.config.descriptions == {"founded": "was born in london"}

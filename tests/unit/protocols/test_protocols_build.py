@@ -53,6 +53,22 @@ def test_bad_requests_are_refused_in_one_sentence(name, options, message):
         build_protocol(name, SPLITS, options)
 
 
+MADE = [
+    ("rearranged", {"valid_size": 60, "test_size": 100}),
+    ("sifted", {"rule": "sample", "percent": 30, "seed": 1}),
+    ("sifted", {"rule": "frequency", "max_count": 2}),
+    ("unseen_relations", {"relations": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), MADE)
+def test_what_a_protocol_makes_of_the_demo_corpus_is_kept(root, kept, name, options):
+    demo = [load_sentences(root / "resources" / "demo" / f"{split}.jsonl") for split in ("train", "valid", "test")]
+    built, report = build_protocol(name, Splits(*demo), options)
+    ids = [f"{split}: {' '.join(each.id for each in sentences)}" for split, sentences in built]
+    kept(f"protocols/{name}-{len(options)}.txt", "\n".join([json.dumps(report, indent=1), *ids, ""]))
+
+
 @pytest.fixture
 def files(tmp_path):
     for name, sentences in SPLITS:
