@@ -10,6 +10,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
 from support.processes import die_after, forked
+from tripleaudit.errors import UserError
 from tripleaudit.llm.capabilities import Capabilities, Problem, _identity, closed, strict_problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request, Usage
 from tripleaudit.llm.endpoint import answer_of, bill, tokens_at_most, usage_of
@@ -122,6 +123,11 @@ def test_what_is_made_of_responses_schemas_requests_and_words(root, kept):
     rows += [f"{closed(schema)} {strict_problem(schema)}" for schema in given["schemas"]]
     rows += [f"{_message(word, 'text')} {_inner(word)}" for word in given["words"]]
     rows += [_identity(Endpoint(LOCAL.base_url, "m", **values)) for values in given["endpoints"]]
+    rows += [Endpoint.from_config("e", values) for values in given["configured"]]
+    for values in given["refused"]:
+        with pytest.raises(UserError) as caught:
+            Endpoint(**{"base_url": "https://h/v1", "model": "m", **values})
+        rows.append(caught.value)
     transport, statuses = Transport(LOCAL), (*range(400, 432), 451, *range(499, 505), 529)
     rows += [
         f"{status}: {[transport._refusal(status, {}, 'no', {}, batch).then for batch in (0, 1)]}" for status in statuses
