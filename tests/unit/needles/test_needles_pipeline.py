@@ -230,6 +230,7 @@ def test_schema_discovery(tmp_path):
     with asking(tmp_path, json.dumps({"types": rows})) as (_, client):
         found = client.drive({0: discover_types(make_document(), 200)})[0]
     assert [row["type"] for row in found] == ["Article", "Person", "Thing"]
+    assert [row["reason"] for row in found] == ["it is one", "people", ""]
     assert fitting_types(found, 0.6) == ["Article", "Person"] and fitting_types(found, 0.5, top=1) == ["Article"]
     schema = schema_from_json(discovered_schema(["Article", "Person"], dict(load_schema("demo").types)))
     assert schema.types["Article"].properties == ("name", "description", "keywords")

@@ -74,7 +74,7 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
     values, unlike = whole.mean(axis=0).tolist(), (whole != whole[0]).any(axis=0).tolist()
     return {
-        name: bound if runs or 0 < bound.low < bound.high < 1 else _inside(bound, value, len(counts))
+        name: bound if runs else _inside(bound, value, len(counts))
         for name, bound, value, runs in zip(METRICS, _bounds(samples, 0, 1), values, unlike, strict=True)
     }
 
@@ -89,7 +89,7 @@ def rate_interval(predicted: np.ndarray) -> Interval | None:
     Returns:
         ``None`` where there are fewer than :data:`FEWEST` sentences.
     """
-    count, runs = predicted.shape
+    count = len(predicted)
     if count < FEWEST:
         return None
     if not predicted.any():
@@ -97,21 +97,18 @@ def rate_interval(predicted: np.ndarray) -> Interval | None:
     random = np.random.default_rng(0)
     rows, times = np.unique(predicted, axis=0, return_counts=True)
     samples = (random.multinomial(count, times / count, size=REPLICATES) @ rows / count).mean(axis=1)
-    if runs > 1:
-        samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), REPLICATES), 0)
+    samples = np.maximum(samples + _luck(random, predicted.mean(axis=0), REPLICATES), 0)
     return _bounds(samples[:, None])[0]
 
 
-def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray:
+def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray | float:
     """Return the variance that runs give to a difference of two means over runs.
 
     Args:
         first, second: scores ``[runs, …]``; a single run has no spread to show.
         shared: whether the runs of both, one by one, share a seed, so that their luck may cancel.
     """
-    found = np.zeros(first.shape[1:])
-    for side in (first, second):
-        found = found + (side.var(axis=0, ddof=1) / len(side) if len(side) > 1 else 0)
+    found = sum(side.var(axis=0, ddof=1) / len(side) for side in (first, second) if len(side) > 1)
     if not shared or len(first) != len(second) or len(first) < 2:
         return found
     together = found - (second - first).var(axis=0, ddof=1) / len(first)
