@@ -36,9 +36,9 @@ def plain_relation(label: Any) -> Any:
     if not isinstance(label, str):
         return label
     if label.startswith("/"):
-        return label.rsplit("/", 1)[-1].replace("_", " ")
+        return label.rpartition("/")[2].replace("_", " ")
     if label.startswith(("per:", "org:")):
-        return label.split(":", 1)[1].split("/")[-1]
+        return label.partition(":")[2].rpartition("/")[2]
     return _SHORT.get(label, label)
 
 

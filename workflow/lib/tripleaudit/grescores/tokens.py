@@ -135,7 +135,7 @@ def _is_break(word: str, following: str) -> bool:
         return False
     stem, initial = word[:-1].lower(), bool(_INITIAL.match(word))
     ellipsis = word.endswith("..")
-    known = not ellipsis and (stem in _LISTS["abbreviations"] or stem.rsplit("-", 1)[-1] in _LISTS["abbreviations"])
+    known = not ellipsis and (stem in _LISTS["abbreviations"] or stem.rpartition("-")[2] in _LISTS["abbreviations"])
     next_word = following.rstrip(".").lower()
     starter = _starts_sentence(following, next_word)
     if (known or ellipsis) and not initial:

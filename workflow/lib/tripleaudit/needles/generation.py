@@ -102,7 +102,7 @@ def discover_types(
     for row in parse_rows(answer.text):
         kind, relevance = row.get("type"), _number(row.get("relevance"))
         if isinstance(kind, str) and kind.strip() and relevance is not None and 0 <= relevance <= 1:
-            name = kind.strip().rsplit("/", 1)[-1].removeprefix("schema:")
+            name = kind.strip().rpartition("/")[2].removeprefix("schema:")
             rows.setdefault(name, {"type": name, "relevance": relevance, "reason": str(row.get("reason") or "")})
     return sorted(rows.values(), key=lambda row: -row["relevance"])
 

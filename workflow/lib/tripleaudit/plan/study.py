@@ -311,7 +311,7 @@ class Study:
 
     def testset_file(self, wildcards: Any) -> str:
         """Return the test set of a training's own protocol, as large as the study scores it."""
-        protocol = wildcards.trainset.rsplit("-", 1)[0]
+        protocol = wildcards.trainset.rpartition("-")[0]
         setting = self.settings[-1] if protocol == "original" else "nz"
         return self.set_file(wildcards.corpus, protocol, setting, "test")
 

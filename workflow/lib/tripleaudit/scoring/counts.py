@@ -73,7 +73,7 @@ def load_counts(path: str | Path) -> SentenceCounts:
         try:
             header, *rows = csv.reader(stream)
             first = 3 if NAMES in header[2:3] else 2
-            names = list(dict.fromkeys(name.rsplit(":", 1)[0] for name in header[first:]))
+            names = list(dict.fromkeys(name.rpartition(":")[0] for name in header[first:]))
             table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
             strata, *held = ([row[column] or None for row in rows] for column in range(1, first))
         except (ValueError, IndexError) as error:
