@@ -23,9 +23,6 @@ TALK = Talk(
 )
 
 
-COUNTER = TokenCounter(words, overhead=0)
-
-
 def entities(*names, status="ok"):
     text = json.dumps({"entities": [{"type": "T", "name": name} for name in names]})
     return Answer(text, status, usage=Usage(1, 1, estimated=True))
@@ -101,7 +98,8 @@ def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
 
 def test_the_parts_of_a_piece_at_every_context(kept):
     piece = Piece(4, " ".join(f"w{n}" for n in range(40)), ((0, 8), (50, 70), (100, 103)))
-    found = {context: list(fitting(piece, 9, TALK, Limits(1, context, 5), COUNTER)) for context in range(13, 51)}
+    counter = TokenCounter(words, overhead=0)
+    found = {context: list(fitting(piece, 9, TALK, Limits(1, context, 5), counter)) for context in range(13, 51)}
     kept(
         "parts.txt",
         "\n".join(f"{context}: {[(one.text, one.protected) for one in found[context]]}" for context in found),

@@ -53,9 +53,6 @@ def test_the_units_and_the_pieces_of_a_document(root, kept):
         f"units: {[*map(len, (paragraphs(windows), blocks(windows), headings(windows)))]} {whole[-1]} of {len(text)}"
     ]
     kept("document-pieces.txt", "\n".join(rows))
-
-
-def test_no_piece_of_an_empty_text():
     assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
 
 
