@@ -108,7 +108,7 @@ ODD = """So: {'triples': [(a, b c, “d"x”), ["\\u00e9\\n", -1.5e2, TRUE,] // 
  {"s": 'it's', p: null, `o`: [1] "q": 2,}}, /* y */ [["x", 3], )] z"""
 BORDERS = [
     *("[" * depth + "'a'" + "]" * depth for depth in (60, 61)),
-    *("{'a': " * depth + "1" + "}" * depth for depth in (60, 61)),
+    *("{'a': " * depth + "1" + "}" * depth for depth in (60, 61, 170)),
     *(f"So:\n```\n{inside}\n```" for inside in ('[{"a": 1}]', "['a'}'b']", "{a: 1}", "a | b | c")),
     *("{a} " * number + '[["a", "b", "c"]]' for number in (99, 100)),  # what begins nothing
     *(f"['it's{'x' * length}']" for length in (198, 199)),

@@ -152,12 +152,8 @@ class _Reader:
                 if self.text[self.position : self.position + 1] == closing:
                     self.note("trailing comma")
                 continue
-            before = self.position
             # a list of lists under construction keeps its complete members; the member itself is all or nothing
             item = self.value(depth + 1, keep=False)
-            if self.gave_up or self.position == before:
-                self.gave_up = True
-                return _MISSING
             if item is _MISSING:
                 return items if keep else _MISSING
             items.append(item)
