@@ -52,6 +52,7 @@ def test_the_units_and_the_pieces_of_a_document(root, kept):
     rows += [
         f"units: {[*map(len, (paragraphs(windows), blocks(windows), headings(windows)))]} {whole[-1]} of {len(text)}"
     ]
+    rows += [f"to {end!r}: {blocks(text[: text.index(end)])}" for end in ("\nText at", "\nText\tw", "\n* two")]
     kept("document-pieces.txt", "\n".join(rows))
     assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
 
@@ -59,7 +60,7 @@ def test_the_units_and_the_pieces_of_a_document(root, kept):
 def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere():
     parts = ["One two. Three four.\n\n", "Five six seven. ", "Eight nine ten."]
     assert [("".join(parts))[a:b] for a, b in split("".join(parts), 30)] == parts
-    assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)]
+    assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)] and split("aaa bbb", 7) == [(0, 7)]
     assert split("Ab. Cd ef", 8) == [(0, 4), (4, 9)]  # a sentence that ends in the middle of a piece, to the character
     assert split("aa bbbbbbb", 8) == [(0, 3), (3, 10)]  # a blank before the middle sooner than within a word
     assert split("x" * 25, 10) == [(0, 10), (10, 20), (20, 25)]

@@ -100,8 +100,6 @@ def split(text: str, limit: int, protected: Sequence[Span] = ()) -> list[Span]:
         offset = _best(levels, start + limit // 2, start + limit)
         if offset is None or offset <= start:
             offset = _hard_cut(text, start, limit, protected)
-        if offset >= len(text):
-            break
         starts.append(offset)
     return _spans(text, starts[1:])
 
@@ -117,7 +115,7 @@ def split_evenly(text: str, count: int, protected: Sequence[Span] = ()) -> list[
     if not text:
         return []
     width = len(text) / count
-    levels = [[p for p in level if 0 < p < len(text)] for level in _levels(text, protected)]
+    levels = [[p for p in level if p < len(text)] for level in _levels(text, protected)]
     cuts: list[int] = []
     for number in range(1, count):
         target, lower = round(number * width), cuts[-1] if cuts else 0
