@@ -61,6 +61,8 @@ def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere(
     parts = ["One two. Three four.\n\n", "Five six seven. ", "Eight nine ten."]
     assert [("".join(parts))[a:b] for a, b in split("".join(parts), 30)] == parts
     assert split("aaa bbb ccc", 8) == [(0, 8), (8, 11)] and split("aaa bbb", 7) == [(0, 7)]
+    assert split_evenly("aaaa\n\nb cccccccc", 2) == [(0, 6), (6, 16)]  # a quarter of a piece away, and no more
+    assert [piece_of(place, [(0, 2), (2, 5)]) for place in range(5)] == [0, 0, 1, 1, 1] and blocks("    a") == [(0, 5)]
     assert split("Ab. Cd ef", 8) == [(0, 4), (4, 9)]  # a sentence that ends in the middle of a piece, to the character
     assert split("aa bbbbbbb", 8) == [(0, 3), (3, 10)]  # a blank before the middle sooner than within a word
     assert split("x" * 25, 10) == [(0, 10), (10, 20), (20, 25)]

@@ -145,7 +145,7 @@ def _levels(text: str, protected: Sequence[Span]) -> list[list[int]]:
 
 
 def _spans(text: str, ends: Sequence[int]) -> list[Span]:
-    offsets = [0, *(end for end in ends if 0 < end < len(text)), len(text)]
+    offsets = [0, *(end for end in ends if end < len(text)), len(text)]
     return [(start, end) for start, end in zip(offsets, offsets[1:], strict=False) if end > start]
 
 
@@ -176,7 +176,7 @@ def _fenced(text: str) -> list[Span]:
         if fence is None:
             continue
         if opening is None:
-            opening = None if fence[1][0] == "`" in fence[2] else (start, fence[1])  # code within a line
+            opening = None if "`" in fence[1] and "`" in fence[2] else (start, fence[1])  # code within a line
         elif fence[1].startswith(opening[1]) and not fence[2].strip():
             found.append((opening[0], end))
             opening = None
