@@ -71,16 +71,16 @@ def test_relations_take_turns():
 
 
 def needle(number, relation, depth):
-    return TripleNeedle(f"n{number}", "d", "d#0", "s", f"Ada Moss {number}", relation, f"Nova Ruda {number}", depth)
+    return TripleNeedle(f"n{number}", "d#1", "d#1#0", "s", f"Ada Moss {number}", relation, f"Nova Ruda {number}", depth)
 
 
 def predicted(*triples):
     rows = [Triple(Span(None, None, s), r, Span(None, None, o)) for s, r, o in triples]
-    return [Sentence("d#7", "text", tuple(rows)), Sentence("other#0", "text", ())]
+    return [Sentence("d#1#7", "text", tuple(rows)), Sentence("other#0", "text", ())]
 
 
 def test_criteria_by_hand():
-    needles = [needle(n, "/people/person/place_of_birth", n / 10) for n in range(6)]
+    needles = [needle(n, "/people/person/place_of_birth", n / 5) for n in range(6)]
     relation = needles[0].relation
     said = [
         ("Ada Moss 0", relation, "Nova Ruda 0"),
@@ -95,8 +95,8 @@ def test_criteria_by_hand():
     scores = {(s, m, k): v for s, m, k, v, _, _ in triple_rows(rows, bins=2)}
     assert scores["all", "max", "minea"] == pytest.approx(2 / 6)  # partial or verbalised
     assert scores["all", "any", "minea_any"] == pytest.approx(3 / 6) and scores["all", "pair", "rate"] == 0.5
-    assert scores["position:1", "", "needles"] == 5 and scores["position:2", "max", "minea"] == 0
-    assert scores[f"relation:{relation}", "exact", "found"] == 1
+    assert scores["position:1", "", "needles"] == scores["position:2", "", "needles"] == 3
+    assert scores[f"relation:{relation}", "exact", "found"] == 1 and scores["position:2", "max", "minea"] == 0
 
 
 def test_minea_of_triples_weighs_relations_by_needles():

@@ -28,7 +28,7 @@ def test_bounds_are_those_of_the_shares_and_unsure_items_widen_them():
     own = frozenset(map(item, [*range(8), 20, 21, 22, 23]))  # eight agreed, four added
     found = Disagreements(frozenset(map(item, range(12))), {"a": own, "b": frozenset(map(item, range(12)))}, {})
     labels = {item(8): "no", item(9): "yes", item(20): "yes", item(21): "no", item(22): "unsure"}
-    one, other = corrected(found, labels)[0], corrected(found, {**labels, item(22): "yes"})[0]
+    one, other = corrected(found, labels, 0)[0], corrected(found, {**labels, item(22): "yes"}, 0)[0]
     assert (one.precision, one.recall) == (8 / 12, 8 / 12)
     assert one.judged == {"missed": (1, 1, 0), "added": (1, 1, 1)}
     assert one.corrected_precision[:2] == pytest.approx([(8 + 4 / 3) / 12, (8 + 8 / 3) / 12])
@@ -38,17 +38,17 @@ def test_bounds_are_those_of_the_shares_and_unsure_items_widen_them():
     shares = (8 + 4 * 0.0387) / 12, (8 + 4 * 0.9613) / 12
     assert one.corrected_precision[2:] == pytest.approx(shares, abs=0.003)
     judged = {item(8): "no", item(9): "yes", item(10): "unsure"}  # a missed triple that is right hurts
-    alone = corrected(replace(found, systems={"a": frozenset(map(item, range(8)))}), judged)[0]
+    alone = corrected(replace(found, systems={"a": frozenset(map(item, range(8)))}), judged, 0)[0]
     missed = (4 * 2 / 3, 4 / 3, 4 * 0.9613, 4 * 0.0387)
     assert alone.corrected_recall == pytest.approx([8 / (8 + each) for each in missed], abs=0.003)
     both = {"a": frozenset(map(item, range(8))), "b": own}  # of four triples that only the other adds two are right
-    rest = corrected(replace(found, systems=both), {**labels, item(22): "no", item(23): "yes"})[0]
+    rest = corrected(replace(found, systems=both), {**labels, item(22): "no", item(23): "yes"}, 0)[0]
     assert rest.corrected_recall[:2] == pytest.approx((8 / 12, 8 / 12))
     assert other.corrected_precision.least == pytest.approx(one.corrected_precision.most)
     with pytest.raises(UserError, match="'7'.* do not disagree on it"):
-        corrected(found, {item(7): "no"})
+        corrected(found, {item(7): "no"}, 0)
     with pytest.raises(UserError, match="a: none of its 4 triples of the kind 'added' was judged"):
-        corrected(found, {item(8): "no"})
+        corrected(found, {item(8): "no"}, 0)
 
 
 def test_a_sample_comes_back_from_people(tmp_path):

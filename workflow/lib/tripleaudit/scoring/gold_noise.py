@@ -153,7 +153,7 @@ class Corrected:
     judged: Mapping[str, tuple[int, ...]]
 
 
-def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int = 0) -> list[Corrected]:
+def corrected(found: Disagreements, labels: Mapping[Item, str], seed: int) -> list[Corrected]:
     """Return bounds of each system's scores from judged items.
 
     The share of right ones is drawn from its posterior (Jeffreys' prior) for three kinds: gold triples that the system
