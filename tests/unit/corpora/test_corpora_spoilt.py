@@ -67,8 +67,7 @@ def spoilt(value, at=""):
             for times in (0, 2):
                 yield f"{at}{n} {part!r}*{times}", "".join([*parts[:n], *[part] * times, *parts[n + 1 :]])
         return
-    near = (value - 1, value + 1) if type(value) is int else ()
-    yield from ((f"{at}={odd!r}", odd) for odd in (*near, *ODD))
+    yield from ((f"{at}={odd!r}", odd) for odd in (*((value - 1, value + 1) if type(value) is int else ()), *ODD))
     for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         rest = (
             {k: v for k, v in value.items() if k != key} if isinstance(value, dict) else value[:key] + value[key + 1 :]

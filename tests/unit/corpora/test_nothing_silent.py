@@ -318,6 +318,8 @@ def test_an_annotator_is_chosen_by_name(tmp_path, capsys):
         "other_annotators": 1,
         "several_annotators": 1,
     }
+    said = write(tmp_path, rows({**PRODIGY, "_session_id": "ann"}, *[{**PRODIGY, "_annotator_id": "bob"}] * 2))
+    assert read_corpus(said, columns={"annotator": "bob"}).report.notes == {"other_annotators": 1}
     assert main(["check", str(path), "--column", "annotator=9"]) == 1
     assert "no sentence is left, 2 texts are not annotated by the chosen one" in capsys.readouterr().err
     with pytest.raises(UserError, match="format label-studio says itself what the text is"):

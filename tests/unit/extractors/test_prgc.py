@@ -215,7 +215,7 @@ def test_sentences_with_zero_triples_train_outside_tags_of_a_random_relation(tin
     assert all(batch["subject_tags"].sum() == batch["object_tags"].sum() == 0 for batch in batches)
 
 
-def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
+def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept(monkeypatch):
     torch.manual_seed(0)
     x, y = (torch.randn(2, 4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
     w = torch.randn(3, dtype=torch.float64, requires_grad=True)
@@ -231,6 +231,8 @@ def test_dropped_pairs_of_a_captured_step_have_the_gradients_of_what_was_kept():
     fast, plain = (torch.autograd.grad((out * weight).sum(), (x, y, w)) for out in outs)
     for one, other in zip(fast, plain, strict=True):
         torch.testing.assert_close(one, other)
+    monkeypatch.setattr(kernel, "cells_at_once", lambda device: 1)
+    assert len(_DeviceCorrespondence.apply(x, y, w, 0.0).grad_fn.saved_tensors) == 3 + len(x)  # a sentence at a time
 
 
 def test_a_sum_of_exactly_nothing_has_no_gradient_and_no_dropout_draws_nothing():
