@@ -85,11 +85,37 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
     (tmp_path / "in.txt").write_text(f"{text}\n\nit rains today .\n", encoding="utf-8")
     assert main(["extract", str(model), "--input", str(tmp_path / "in.txt"), "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["text"] for row in rows] == [text, "it rains today ."]
+    assert [(row["id"], row["text"]) for row in rows] == [("1", text), ("3", "it rains today .")]
     assert rows[0]["triples"][0]["subject"] == {"start": 0, "end": 12, "text": "ada lovelace"}
     save_sentences(tmp_path / "in.jsonl", [Sentence("x", text)])
     assert main(["extract", str(model), "--input", str(tmp_path / "in.jsonl"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["id"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("options", "seen", "address", "expected"),
+    [
+        ("", "7", "", ("1", 0.5)),
+        ("", "", "", ("0", 0.0)),
+        ("", "7", "ray://a:1", ("0", 0.0)),
+        ("--gpu 1", "7", "ray://a:1", ("1", 0.5)),
+        ("--gpu 0", "7", "", ("0", 0.0)),
+        ("--gpu 1 --gpus 0", "7", "", ("0", 0.0)),
+    ],
+)
+def test_a_collection_is_extracted_on_gpus_where_there_are_any(
+    model, tmp_path, monkeypatch, logging_as_it_was, options, seen, address, expected
+):
+    """On a cluster elsewhere only where it is said: its machines are not known here."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    made = []
+    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *of, replace: made.append(of))
+    for name in ((), ("--name", "mine")):
+        out = ["--out", str(tmp_path / "of-folder"), "--share", "0.5", "--workers", "3", *name, *options.split()]
+        assert main(["collection", "run", "texts.txt", "--model", str(model), *out]) == 0
+    assert [work.name for work, _ in made] == ["of-folder", "mine"]
+    assert {(work.models.gpu, cluster.gpus, cluster.workers) for work, cluster in made} == {(*expected, 3)}
 
 
 def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused):
@@ -104,6 +130,8 @@ def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused)
         (["extract", model, "text", "--gate", model], "holds the extractor casrel"),
     ):
         assert message in refused(*arguments)
+    said = refused("collection", "run", "x", "--out", "y", "--system", "{" * 90)
+    assert said.endswith(f"expected an object with name, kind, settings and job, got {'{' * 80}")
     if not os.environ.get("CUDA_VISIBLE_DEVICES") and not torch.cuda.is_available():
         assert "a GPU was asked for, but PyTorch sees none" in refused("extract", model, "text", "--gpu", "1")
 

@@ -69,7 +69,7 @@ def _run(args: argparse.Namespace) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     wanted = policy(args.gpu, args.gpus)
     elsewhere = os.environ.get("RAY_ADDRESS")
-    on_gpu = wanted != "0" and (wanted == "1" or args.gpu == "1" or bool(not elsewhere and devices()))
+    on_gpu = wanted == "1" or wanted == "auto" and not elsewhere and devices()
     folders = [folder for folder in (args.model, args.gate) if folder]
     code_files = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
     system, deciding = _system(args.system)
