@@ -69,6 +69,11 @@ def test_equal_results_make_equal_bytes_wherever_they_lie(study, bundle, tmp_pat
     assert [path for path in different if "scores/" not in path and "models/" not in path] == []
     assert main(["bundle", str(study), "--out", str(tmp_path / "second.zip")]) == 0
     assert (tmp_path / "second.zip").read_bytes() == bundle.read_bytes()
+    (tmp_path / "own.yaml").write_text("study: mine\ncorpora: {c: {files: {train: /data/a.jsonl}}}\n")
+    assert main(["bundle", str(study), "--out", str(tmp_path / "c.zip"), "--config", str(tmp_path / "own.yaml")]) == 0
+    with zipfile.ZipFile(tmp_path / "c.zip") as archive:
+        settings = json.loads(archive.read("settings.json"))
+    assert settings == {"study": "mine", "corpora": {"c": {"files": {"train": "a.jsonl"}}}}
 
 
 def test_it_holds_results_and_nothing_of_the_machine(study, bundle, kept):

@@ -7,10 +7,12 @@ import shutil
 import pytest
 
 from support.docs import sections
-from support.scored import make_study
+from support.scored import keys_of, make_study
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.files import write_jsonl
+from tripleaudit.scoring.rows import RunFiles, score_run
 
 FAST = ["--bootstrap", "200", "--shuffles", "300"]
 
@@ -144,6 +146,46 @@ def test_what_does_not_belong_together_is_refused_or_counted(studies, tmp_path, 
     assert len(found["pairs"]) == 2 and len(found["runs_left_out"]) == 2
     assert [name for name in found["only_second"] if "prgc" in name] == found["only_second"] != []
     assert found["only_first"] == []
+
+
+def test_where_nothing_is_in_common_three_runs_of_each_side_are_named(tmp_path, refused):
+    one, two = (
+        make_study(tmp_path / of, dict.fromkeys(of.split(","), 0.5), sentences=4) for of in ("casrel,prgc", "spn,grte")
+    )
+    (two / "counts/c/original-nz/spn/none/seed1/test-nz.csv").unlink()
+    assert refused("compare", one, two, *FAST).endswith(
+        "have no run in common; the first has c original nz casrel, c original wz casrel, c original nz prgc and 1 "
+        "more, the second c original nz grte, c original wz grte, c original wz spn"
+    )
+    rows = [{"text": "Ann wrote Emma", "predict": [], "truth": [["Ann", "wrote", "Emma"]]}]
+    (tmp_path / "own.json").write_text(json.dumps(rows))
+    assert "the first has one run, the second c original" in refused(
+        "compare", tmp_path / "own.json", two / "counts/c/original-nz/grte", *FAST
+    )
+
+
+def test_a_gate_rejects_what_it_did_and_where_predictions_are_gone_numbers_remain(tmp_path, compared):
+    one, two = (make_study(tmp_path / name, {"casrel": of}, sentences=12) for name, of in (("one", 1.0), ("two", 0.5)))
+    gold, run = one / "protocols/c/original/wz/test.jsonl", "c/original-nz/casrel/none/seed1/test"
+    scores = {each.id: 0.5 + number % 2 * 0.01 for number, each in enumerate(load_sentences(gold))}  # or at the border
+    write_jsonl(one / "decisions.jsonl", [{"id": id, "score": score} for id, score in scores.items()])
+    out = {f"out_{kind}": one / f"{kind}/{run}-wz.csv" for kind in ("scores", "counts")}
+    of_run = {"gold": gold, "predictions": one / f"predictions/{run}.jsonl", "decisions": one / "decisions.jsonl"}
+    score_run(RunFiles(**of_run, **out), keys_of("one", "c", "original", "nz", "wz", "casrel", "none", 1), 50)
+    changed = {pair["keys"]["testing"]: pair["changed"] for pair in compared(one, two)["pairs"]}["wz"]
+    found = {row["id"]: any(triple["first"] for triple in row["changed"]) for row in changed}
+    assert {scores[id] for id, read in found.items() if read} == {0.51} and 0.5 in map(scores.get, found)
+    shutil.rmtree(two / "predictions")
+    pairs = compared(one, two)["pairs"]
+    assert len(pairs) == 2 and all(pair["changed"] is None and "relations" not in pair for pair in pairs)
+
+
+def test_all_that_is_said_about_two_studies(tmp_path, monkeypatch, kept):
+    monkeypatch.chdir(tmp_path)
+    make_study(tmp_path / "one", {"casrel": 0.9, "prgc": 0.6, "spn": 0.7}, (1, 2))
+    make_study(tmp_path / "two", {"casrel": 0.7, "prgc": 0.8, "grte": 0.5, "birte": 0.5}, (2, 3, 4))
+    assert main(["compare", "one", "two", *FAST, "--out", "page.md"]) == 0
+    kept("compare/studies.md", (tmp_path / "page.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("title", ["Compare", "Bundle"])
