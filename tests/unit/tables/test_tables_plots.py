@@ -12,6 +12,7 @@ from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 from tripleaudit.tables.loading import load_inputs
+from tripleaudit.tables.panels import logarithm
 from tripleaudit.tables.plots import (
     cardinality_drop,
     lost_in_the_middle,
@@ -125,6 +126,12 @@ def test_plots_show_names_and_are_equal_each_time(
     assert ("CDR" if name == "gre-scores" else "Demo") in text
     if name == "type-f1":
         assert "<b>$x$ & |\ufffd" in text
+
+
+def test_ticks_of_a_logarithm_lie_within_its_domain() -> None:
+    """Of two decades all, of more than two the powers of ten alone."""
+    for low, high, *ticks in ((1, 100, 1, 2, 5, 10, 20, 50, 100), (1, 101, 1, 10, 100), (0.2, 4, 0.2, 0.5, 1, 2)):
+        assert logarithm("x", None, (low, high))["axis"]["values"] == ticks
 
 
 def rows_of(panel: dict) -> list[dict]:

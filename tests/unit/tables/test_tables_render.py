@@ -68,6 +68,9 @@ def test_markdown_form() -> None:
 def test_latex_form() -> None:
     text = to_latex(table())
     assert "\\multicolumn{2}{c}{WebNLG} \\\\\n\\cmidrule(lr){3-4}\n" in text
+    assert "\nCorpus & Method & F1 & Entire \\\\\n" in text
+    mixed = replace(table(), columns=[Column("F1"), Column("P", "A")], rows=[replace(table().rows[0], group="")])
+    assert "{c}{} & \\multicolumn{1}{c}{A} \\\\\n\\cmidrule(lr){3-3}\nMethod & F1 & P \\\\\n" in to_latex(mixed)
     assert "\\textbf{88.3 \\ensuremath{\\pm} 0.4}\\\\ \\scriptsize [87.1, 89.2]\\\\ \\scriptsize reported 88.3" in text
     assert " & -- \\\\\n\\bottomrule" in text
     assert text.count("\\begin{") == text.count("\\end{") == 4

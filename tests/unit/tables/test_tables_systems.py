@@ -168,6 +168,8 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study, kept):
     inputs = study({**by_heart, **reads}, facts)
     table = build_table("contamination", inputs)
     kept("tables/contamination.md", told(table))
+    runs = {**by_heart, **reads, ("heart", "rearranged", ""): [RIGHT] * 15 + [WRONG] * 5}
+    kept("tables/contamination-of-rearranged-sets.md", told(build_table("contamination", study(runs, facts))))
     trained = {run for run in inputs.scores.runs if run.extractor == "heart"}
     trained = {run._replace(testing="", **more) for run in trained for more in ({}, {"protocol": "original"})}
     for mark, reason in {"†": "was still rising when it ended (†).", "§": "too few evaluations"}.items():
@@ -186,7 +188,11 @@ def test_what_is_known_memorised_is_lost_when_names_are_replaced(study, kept):
 
 def test_unseen_relations_name_who_can_name_them_and_give_the_others_zeros(study, kept):
     runs = {("casrel", "original", "1"): [RIGHT] * 40, ("unirel", "original", "1"): [RIGHT] * 40}
-    runs |= {("memorise", "original", ""): [RIGHT] * 40, ("program", "original", ""): [RIGHT] * 40}
+    runs |= {
+        ("prgc", "original", "1"): [RIGHT] * 40,
+        ("memorise", "original", ""): [RIGHT] * 40,
+        ("program", "original", ""): [RIGHT] * 40,
+    }
     runs[("unirel", "unseen_relations", "1")] = [RIGHT] * 10 + [WRONG] * 30
     kept("tables/unseen-relations.md", told(build_table("unseen-relations", study(runs, [fact("program")]))))
     able = build_table("unseen-relations", study({run: rows for run, rows in runs.items() if run[0] == "unirel"}, []))
@@ -222,11 +228,13 @@ def test_trainings_say_their_settings_and_how_far_they_came(study, kept):
 
 
 def test_the_same_predictions_by_every_rule_that_they_were_scored_by(tmp_path, kept):
-    right, wrong = np.array([RIGHT] * 20), np.array([WRONG] * 20)
-    typed, plain = (counts_of(name, [RIGHT] * 20) for name in ("typed", "plain"))
+    right, wrong = np.array([RIGHT] * 40), np.array([WRONG] * 40)
+    typed, plain = (counts_of(name, [RIGHT] * 40) for name in ("typed", "plain"))
     typed.counts.update({"exact-span": right, "strict": wrong})
     plain.counts["exact-span"] = wrong
-    inputs = tables_of(tmp_path, [typed, plain])
+    known = counts_of("memorise", [RIGHT] * 40)
+    known.counts["exact-span"] = wrong
+    inputs = tables_of(tmp_path, [typed, plain, known])
     kept("tables/matching-rules-of-types.md", told(build_table("matching-rules", inputs)))
 
 
