@@ -52,7 +52,10 @@ def told(capsys):
     def run(*arguments):
         capsys.readouterr()
         assert main([*map(str, arguments), "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
+        text = capsys.readouterr().out
+        found = json.loads(text)
+        assert text.splitlines()[1][:3] == '  "', "expected lines that are indented by two blanks"
+        return found
 
     return run
 

@@ -2,6 +2,7 @@
 
 import argparse
 import inspect
+import json
 import os
 import pkgutil
 import subprocess
@@ -80,6 +81,12 @@ def test_what_a_command_cannot_do_without_is_named(capsys, given, said):
 def test_a_mistyped_command_gets_a_close_one(capsys):
     assert cli.main(["audti", "corpus.jsonl"]) == 1
     assert capsys.readouterr().err == "error: unknown command 'audti', did you mean 'audit'?\n"
+
+
+def test_the_schema_for_editors_is_indented_and_keeps_its_signs(capsys):
+    assert cli.main(["config-reference", "--json-schema"]) == 0
+    text = capsys.readouterr().out
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n" and not text.isascii()
 
 
 def test_a_command_gets_its_arguments_as_they_are(monkeypatch):

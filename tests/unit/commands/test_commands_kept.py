@@ -1,7 +1,9 @@
 """All that commands print and write about one small corpus: whoever changes a word or a number of it sees it."""
 
+import csv
 import json
 import re
+from itertools import cycle
 
 import pytest
 
@@ -10,6 +12,7 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json
 from tripleaudit.grescores.judgements import triple_json
+from tripleaudit.scoring.gold_noise import disagreements, drawn
 
 CORPUS = "train.jsonl valid.jsonl test.jsonl"
 JUDGED = "--factualness a.json --granularity split.json --similarities cosines.json"
@@ -21,12 +24,19 @@ COMMANDS = {
     "estimate": "estimate --config CONFIG/config.yaml --results none",
     "estimate-nothing": "estimate --config study.yaml",
     "prepare": "prepare --source train.jsonl --divide train=8,test=2 --part test --out part.jsonl --report part.json",
+    "prepare-relations": "prepare --source train.jsonl --only-relation born_in --out born.jsonl --report born.json",
     "export-csv": "export --to csv --out csv test=test.jsonl",
     "export-brat": "export --to brat --out brat test=dev.jsonl",
     "score": "score test.jsonl a.jsonl --train train.jsonl --bootstrap 200",
     "score-pairs": "score test.jsonl b.jsonl --matching pairs --bootstrap 0 --relations lives_in=place_lived --json",
     "compare": "compare a.jsonl b.jsonl test.jsonl --train train.jsonl --bootstrap 200 --shuffles 200 --out c.md",
+    "compare-json": "compare named.jsonl valid.jsonl valid.jsonl --bootstrap 0 --shuffles 50 --json",
+    "compare-named": "compare valid.jsonl named.jsonl valid.jsonl --bootstrap 99 --shuffles 200 --show 2 --out c.json",
     "relations": "relations valid.jsonl named.jsonl",
+    "relations-json": "relations valid.jsonl named.jsonl --json",
+    "score-json": "score valid.jsonl named.jsonl --bootstrap 0 --json",
+    "check-json": "check named.jsonl --json",
+    "gold-noise-labels": "gold-noise test.jsonl b=b.jsonl --labels judged.csv",
     "gold-noise": "gold-noise test.jsonl a=a.jsonl b=b.jsonl --sample 12 --out sample.csv",
     "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
     "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl --factualness-by b=b.json {JUDGED} --seed 1",
@@ -41,7 +51,9 @@ WRITTEN = {
     "prepare": ["part.jsonl", "part.json"],
     "export-csv": ["csv/test.csv"],
     "export-brat": ["brat/test.ann", "brat/test.txt"],
+    "prepare-relations": ["born.json"],
     "compare": ["c.md"],
+    "compare-named": ["c.json"],
     "gold-noise": ["sample.csv"],
     "split-rearranged": ["rearranged/report.json", "rearranged/test.jsonl"],
     "split-sifted": ["sifted/report.json", "sifted/train.jsonl"],
@@ -72,12 +84,16 @@ def corpus(tmp_path_factory):
                 answers[one.text] = {
                     triple_json(each.strings): "[x] [y]" if len(one.text) % 2 else "N/A" for each in one.triples
                 }
+            rows = drawn(disagreements(sentences, {"b": found}), 16, 0)
+            judged = [[*row, label] for row, label in zip(rows, cycle(["yes", "no", "yes", "unsure", ""]))]
+            with (folder / "judged.csv").open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([("id", "subject", "relation", "object", "label"), *judged])
             write_json(folder / "split.json", answers)
             cosines = {one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples} for one in sentences}
             write_json(folder / "cosines.json", cosines)
         if name == "valid":
             text = (folder / "valid.jsonl").read_text(encoding="utf-8")
-            (folder / "named.jsonl").write_text(re.sub(r'"relation": "(\w)', r'"relation": "X \1', text), "utf-8")
+            (folder / "named.jsonl").write_text(re.sub(r'"relation": "(\w)', r'"relation": "É \1', text), "utf-8")
     return folder
 
 
