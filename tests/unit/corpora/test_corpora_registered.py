@@ -44,10 +44,11 @@ def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
     with pytest.raises(UserError, match="train.sent: 1 sentences, expected 63306"):
         read_registered("nyt29", "train", tmp_path)
     known, name = registry.raw_files(), "nyt29/train.sent"
-    one = known | {name: known[name].model_copy(update={"expect": {}})}
-    monkeypatch.setattr(registry, "raw_files", lambda: one)
-    corpus = read_registered("nyt29", "train", tmp_path, occurrence="all")
-    assert corpus.sentences[0].triples[0].object.start == 8
+    for named in ("sent-tup", None):
+        one = known | {name: known[name].model_copy(update={"expect": {}, "format": named})}
+        monkeypatch.setattr(registry, "raw_files", lambda one=one: one)
+        corpus = read_registered("nyt29", "train", tmp_path, occurrence="all")
+        assert corpus.sentences[0].triples[0].object.start == 8
     (tmp_path / "nyt29" / "train.tup").unlink()
     with pytest.raises(UserError, match="train.tup: no such file"):
         read_registered("nyt29", "train", tmp_path)

@@ -16,6 +16,7 @@ from tripleaudit.grescores.judgements import (
     granularity,
     read_splits,
     read_verdicts,
+    split_value,
 )
 from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
 from tripleaudit.grescores.systems import System
@@ -80,6 +81,7 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
 def test_numbers_of_parts(answer, brackets, parts):
     assert count_brackets(answer) == brackets
     assert count_parts(answer) == parts
+    assert split_value("[[1], [2], [3]]") == 0.05 and split_value("one fact") is None
 
 
 def test_granularity_in_closed_form():

@@ -55,6 +55,7 @@ def test_the_units_and_the_pieces_of_a_document(root, kept):
     rows += [f"to {end!r}: {blocks(text[: text.index(end)])}" for end in ("\nText at", "\nText\tw", "\n* two")]
     kept("document-pieces.txt", "\n".join(rows))
     assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
+    assert split_evenly(" b", 2) == [(0, 1), (1, 2)]
 
 
 def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere():

@@ -68,6 +68,10 @@ def test_what_is_said_of_each_difference_and_where_all_is_well(kept) -> None:
     for name, guess in (("types", typed(0, "PER")), ("other types", typed(0, "ORG")), ("elsewhere", typed(5, "PER"))):
         total = micro(sentence_counts(typed(0, "PER"), guess, "strict"))
         found[f"strict, {name}"] = hints(typed(0, "PER"), guess, total, "strict")
+    for wrong in (4, 5):
+        gold, guess = typed(0, "PER") * 100, typed(0, "PER") * (100 - wrong) + typed(0, "ORG") * wrong
+        total = micro(sentence_counts(gold, guess, "strict"))
+        found[f"strict, {wrong} of 100 other types"] = hints(gold, guess, total, "strict")
     lines = [line for name, each in found.items() for line in (name, *(f"- {hint}" for hint in each))]
     kept("hints.txt", "\n".join(lines) + "\n")
 
