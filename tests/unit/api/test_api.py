@@ -83,6 +83,7 @@ def test_audit_check_and_compare_are_what_their_commands_print(tmp_path, capsys)
 
 def test_shares_and_differences_are_attributes():
     audited = ta.audit(GUESS, GOLD)
+    assert audited.missing_entities == 0
     assert (audited.triple_types["entirely_seen"].count, audited.train["sentences"]) == (8, 13)
     changed = ta.compare(GUESS, GOLD, GOLD, bootstrap=50, shuffles=50)
     assert changed.difference.change("f1") == 1 - ta.score(GOLD, GUESS).f1
