@@ -210,7 +210,7 @@ def portions(root: Path, reached: Reached, mutation: Mutation, aside: Container[
     for file in files[:1] + sorted(files[1:], key=lambda each: each not in reached.known):
         yield reached.tests([file], mutation.file, mutation.line)
     tree = ast.parse((ROOT / mutation.file).read_text(encoding="utf-8"))
-    yield files if at_import(tree, mutation.line) else files[:FEW]
+    yield from ([file] for file in (files if at_import(tree, mutation.line) else files[:FEW]))
 
 
 def caught(copy: Path, mutation: Mutation, tests: Iterator[list[str]]) -> str:
