@@ -72,6 +72,13 @@ def test_a_passing_fault_is_retried(tmp_path, fault):
         assert (answer.text, fake.count) == ("fine", 3)
 
 
+def test_no_proxy_stands_before_a_server_on_this_machine(tmp_path, monkeypatch):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with asking(tmp_path, "fine") as (_, client):
+        assert client.complete_all(requests(1))[0].text == "fine"
+
+
 @pytest.mark.parametrize(("chance", "waits"), [(0.0, [0.5, 1, 2, 2.5]), (1.0, [1, 2, 4, 5])])
 def test_waits_double_up_to_a_bound_and_are_spread(chance, waits):
     own = Endpoint("http://localhost/v1", "m", backoff=1, max_backoff=5)
