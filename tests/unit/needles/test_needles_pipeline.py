@@ -21,7 +21,7 @@ from tripleaudit.needles.haystack import Document, read_documents, shorten
 from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.making import build_corpus, corpus_from_needles
 from tripleaudit.needles.minea import rate_matches
-from tripleaudit.needles.pieces import ENRICHED, all_pieces
+from tripleaudit.needles.pieces import ENRICHED, all_pieces, failed_pieces
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import score_result, write_model_scores
@@ -309,6 +309,12 @@ def test_a_document_too_short_for_the_templates_is_refused_before_the_model_is_q
     plan = Plan(schema="demo", needle_types=["Person"], per_type=1)
     with pytest.raises(UserError, match="document 'short'.*use a longer document or shorter needles"):
         build_corpus([short], plan, object(), "model")  # which cannot be queried
+
+
+def test_a_piece_is_missing_where_all_its_calls_failed():
+    statuses = [(1, "failed"), (1, "ok"), (2, "refused"), (3, "ok"), (2, "failed"), (3, "failed")]
+    calls = [{"stage": "s", "doc": "d", "piece": piece, "status": status} for piece, status in statuses]
+    assert failed_pieces(calls) == [("s", "d", 2)]
 
 
 def test_a_needle_that_begins_and_ends_a_piece_stays_whole_in_it(study):

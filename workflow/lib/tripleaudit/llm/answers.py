@@ -298,7 +298,7 @@ def _clean(item: dict[str, Any], entity_types: Collection[str]) -> ParsedTriple 
             strings[role], types[f"{role}_type"] = name.strip(), suffix.strip()
     if not (strings["subject"] and strings["relation"] and strings["object"]):
         return None
-    return ParsedTriple(strings["subject"], strings["relation"], strings["object"], **types)
+    return ParsedTriple(strings["subject"], strings["relation"], strings["object"], 1, **types)
 
 
 def _string(value: Any) -> str:
