@@ -66,8 +66,8 @@ class Access:
     study: str
     endpoint: str = ""
     gguf: Sequence[str | Path] = ()
-    threads: int | None = None
-    server_log: str | None = None
+    threads: int = 0
+    server_log: str = ""
 
     def client(self) -> "Client":
         """Return a client; close it after use.
@@ -87,7 +87,7 @@ class Access:
         if chosen.serve is not None:
             if not self.gguf:
                 raise UserError(f"{where}: its model is missing; expected a GGUF file")
-            server = LocalServer(self.gguf[0], self.server_log, chosen.context, self.threads)
+            server = LocalServer(self.gguf[0], self.server_log or None, chosen.context, self.threads or None)
         cache = Path(self.section.get("cache") or DEFAULT_CACHE)
         return Client(chosen, cache, budget=budget, ledger=cache / f"ledger-{self.study}.jsonl", server=server)
 

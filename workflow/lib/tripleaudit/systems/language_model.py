@@ -75,7 +75,7 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         UserError: as :func:`answer`.
     """
     job, name = query.job, query.settings["endpoint"]
-    served, threads, log_file = job.get("model", ()), job.get("threads"), job.get("server_log")
+    served, threads, log_file = job.get("model", ()), job.get("threads") or 0, job.get("server_log") or ""
     access = settings_of.Access(job["section"], job["study"], name, served, threads, log_file)
     with access.client() as client:
         start = time.monotonic()
