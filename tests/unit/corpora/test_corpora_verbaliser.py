@@ -1,26 +1,6 @@
 """Relations in plain words and back."""
 
-import pytest
-
-from tripleaudit.corpora.verbaliser import Verbaliser, plain_name
-
-
-@pytest.mark.parametrize(
-    ("relation", "plain"),
-    [
-        ("/people/person/place_lived", "place lived"),
-        ("per:employee_of", "employee of"),
-        ("leaderName", "leader name"),
-        ("ISBN_number", "ISBN number"),
-        ("numberOfPages", "number of pages"),
-        ("located in", "located in"),
-        ("Adverse-Effect", "adverse-Effect"),
-        ("1st_runwayLengthFeet", "1st runway length feet"),
-        ("___", "___"),
-    ],
-)
-def test_plain_names(relation, plain):
-    assert plain_name(relation) == plain
+from tripleaudit.corpora.verbaliser import Verbaliser
 
 
 def test_the_table_goes_first_and_names_stay_apart():

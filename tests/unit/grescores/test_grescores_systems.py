@@ -7,7 +7,7 @@ import pytest
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.systems import clean, plain_relation, read_system
+from tripleaudit.grescores.systems import clean, read_system
 
 
 def write(path, value):
@@ -86,15 +86,3 @@ def test_bad_lines_are_named(tmp_path):
     (tmp_path / "x.jsonl").write_text('{"text": "a", "triples": []}\n{"text": "a"}\n', encoding="utf-8")
     with pytest.raises(UserError, match="line 2: expected an object with 'text'"):
         read_system(tmp_path / "x.jsonl")
-
-
-@pytest.mark.parametrize(
-    "label, expected",
-    [
-        ("org:top_members/employees", "employees"),
-        ("located in the administrative territorial entity", "located in"),
-        ("residence", "residence"),
-    ],
-)
-def test_relation_names(label, expected):
-    assert plain_relation(label) == expected

@@ -4,7 +4,7 @@ import pytest
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.protocols.findings import Finding, findings, nearest
+from tripleaudit.protocols.findings import Finding, findings
 
 
 def corpus(*rows: tuple[str, list[tuple[str, str, str]]]) -> Corpus:
@@ -53,23 +53,6 @@ def test_spans_that_touch_or_overlap_are_not_nested() -> None:
     assert "nesting" not in found(("ab cd ef", [("ab cd", "r", "cd ef")]))
     finding = found(("ab cd ef", [("ab cd", "r", "cd ef"), ("ab", "r", "ef")]))["nesting"]
     assert finding.examples == ("0: 'ab' in 'ab cd'", "0: 'ef' in 'cd ef'")
-
-
-@pytest.mark.parametrize(
-    ("entity", "text", "near"),
-    [
-        ("New York City", "in New York", "New York"),  # a word fewer
-        ("Newyork", "in New York today", "New York"),  # a word more
-        ("Newport New s", "in Newport", "in Newport"),  # two fewer never, at the text's end neither
-        ("New York", "in Newyork today", "Newyork"),
-        ("", "in Lund", ""),
-        ("Lund", "Ada Lunt , LUNDE", "LUNDE"),  # up to case
-        ("abcde", "abcxy", "abcxy"),  # 0.6 of the characters
-        ("abcde", "abxyz", ""),
-    ],
-)
-def test_the_nearest_words_may_be_one_fewer_or_more(entity: str, text: str, near: str) -> None:
-    assert nearest(entity, text) == near
 
 
 @pytest.mark.parametrize(
