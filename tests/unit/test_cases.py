@@ -8,6 +8,8 @@ import json
 import re
 from functools import reduce
 from importlib import import_module
+from inspect import isgenerator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -26,9 +28,12 @@ class Calls(yaml.SafeLoader):
         inside = ROOT / "workflow" / "lib" / "tripleaudit" / module.replace(".", "/")
         ours = "tripleaudit." * (inside.is_dir() or inside.with_suffix(".py").exists())
         function = reduce(getattr, path.split("."), import_module(f"{ours}{module}"))
-        if isinstance(node, yaml.SequenceNode):
-            return function(*self.construct_sequence(node, deep=True))
-        return function(**self.construct_mapping(node, deep=True)) if isinstance(node, yaml.MappingNode) else function
+        if isinstance(node, yaml.ScalarNode):
+            return function
+        listed = isinstance(node, yaml.SequenceNode)
+        given = self.construct_sequence(node, deep=True) if listed else self.construct_mapping(node, deep=True)
+        value = function(*given) if listed else function(**given)
+        return chain(value) if isgenerator(value) else value  # of a generator PyYAML takes the first item alone
 
 
 Calls.add_multi_constructor("!", Calls.called)
