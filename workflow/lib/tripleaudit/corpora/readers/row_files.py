@@ -133,7 +133,8 @@ def table_rows(
         advice: end of the message about broken CSV.
     """
     source = iter(source)
-    header = next((line for line in source if line.strip()), "").rstrip("\r\n")
+    first, header = next(((number, line) for number, line in enumerate(source, 1) if line.strip()), (1, ""))
+    header = header.rstrip("\r\n")
     delimiter = delimiter_of(header) or ","
     csv.field_size_limit(most)
     names = [column.strip() for column in next(csv.reader([header], delimiter=delimiter), [])]
@@ -141,9 +142,9 @@ def table_rows(
     def rows() -> Iterator[tuple[int, dict[str, Any]]]:
         table = csv.DictReader(source, fieldnames=names, delimiter=delimiter, strict=strict)
         try:
-            yield from ((table.line_num + 1, row) for row in table)
+            yield from ((table.reader.line_num + first, row) for row in table)
         except csv.Error as error:
-            raise UserError(f"{name} line {table.line_num + 1}: broken table ({error}){advice}") from error
+            raise UserError(f"{name} line {table.reader.line_num + first}: broken table ({error}){advice}") from error
 
     return names, rows()
 
