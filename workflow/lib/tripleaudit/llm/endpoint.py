@@ -97,8 +97,8 @@ class Endpoint(Server):
     """What it is called in the configuration, for messages."""
     model: str = ""
     prices: Prices = Prices()
-    temperature: int | float | None = 0  # kept as written, for parameters of rules hold it
-    top_p: int | float | None = None
+    temperature: int | float | None = Field(0, ge=0, le=2)  # kept as written, for parameters of rules hold it
+    top_p: int | float | None = Field(None, le=1, gt=0)
     concurrency: Processes = 4
     timeout: Positive = 120
 
