@@ -46,7 +46,7 @@ NO_TRIPLES = (RDF_, RDFS, OWL, *LABELS)
 def local(address: str) -> str:
     """Return the last part of an address."""
     address = address.rstrip("/#")
-    return unquote(address[max(address.rfind(next((m for m in "#/:" if m in address), " ")), -1) + 1 :])
+    return unquote(address[address.rfind(next((m for m in "#/:" if m in address), " ")) + 1 :])
 
 
 def statements(text: str, syntax: str, where: str, gone: list[LeftOut]) -> dict[str, list[dict[str, Any]]]:
