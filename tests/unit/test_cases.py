@@ -42,7 +42,8 @@ Calls.add_multi_constructor("!", Calls.called)
 def plain(value):
     if hasattr(value, "tolist"):
         return value.tolist()
-    return list(value) if hasattr(value, "__next__") else getattr(value, "__dict__", None) or repr(value)
+    named = getattr(value, "__qualname__", None) or getattr(value, "__dict__", None)
+    return list(value) if hasattr(value, "__next__") else named or repr(value)
 
 
 @pytest.mark.parametrize("room", ROOMS)
