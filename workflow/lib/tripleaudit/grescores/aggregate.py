@@ -90,8 +90,8 @@ def _kappa(counts: np.ndarray) -> np.ndarray:
     """``(p_o - p_e) / (1 - p_e)`` of ``[..., 4]`` counts."""
     both, first, second, neither = np.moveaxis(counts / counts.sum(axis=-1, keepdims=True), -1, 0)
     chance = (both + first) * (both + second) + (first + neither) * (second + neither)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(chance < 1, (both + neither - chance) / (1 - chance), math.nan)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where both always said the same word
+        return (both + neither - chance) / (1 - chance)
 
 
 def hard_match(system: System, gold: System, official: bool, resamples: int, seed: int) -> dict[str, Score]:

@@ -118,7 +118,7 @@ class TopicModel:
         if beta.shape != (len(alpha), len(words)):
             raise UserError(f"{folder}: {WEIGHTS} has shape {beta.shape}, expected {(len(alpha), len(words))}")
         # A model of the same size with nothing in it; the trained word distributions replace its random ones.
-        lda = LdaModel(num_topics=len(alpha), id2word={0: words[0]}, alpha=alpha, dtype=beta.dtype.type)
+        lda = LdaModel(num_topics=len(alpha), id2word={0: ""}, alpha=alpha, dtype=beta.dtype.type)
         lda.expElogbeta, lda.num_terms = beta, len(words)
         return cls(lda, {word: number for number, word in enumerate(words)}, description)
 

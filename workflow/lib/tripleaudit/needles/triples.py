@@ -273,7 +273,7 @@ def _records(
 
 def _shifted(triple: Triple, by: int) -> Triple:
     def moved(span: Span) -> Span:
-        assert span.start is not None and span.end is not None  # no other sentence is infused
-        return Span(span.start + by, span.end + by, span.text, span.type)
+        start, end = span.offsets  # no other sentence is infused
+        return Span(start + by, end + by, span.text, span.type)
 
     return Triple(moved(triple.subject), triple.relation, moved(triple.object))
