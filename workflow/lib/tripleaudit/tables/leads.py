@@ -69,7 +69,8 @@ def lead_types(table: Table, inputs: TableInputs) -> str:
         return ""
     beyond = dict(zip(BEYOND, cells, strict=True))
     if any(cell.cases is not None and cell.cases < FEW for cell in cells):
-        beyond = {TOGETHER: _cell(inputs, run, TOGETHER)}
+        pooled = _cell(inputs, run, TOGETHER)  # of per-sentence counts, without which they stay apart
+        beyond = {TOGETHER: pooled} if pooled.value is not None else beyond
     last = list(beyond)[-1]
     beyond = {stratum: cell for stratum, cell in beyond.items() if cell.value is not None}
     if not beyond:
