@@ -63,7 +63,6 @@ class System:
         Raises:
             UserError: the system does not answer all of them.
         """
-        self.money = 0.0
         query = Query(
             self.name,
             self.settings,
@@ -156,7 +155,7 @@ class Extract:
                 table = predictions(facts["block"].file, lines, extracted)
             facts["counts"] |= {key: account.counts[key] for key in COUNTED}
             facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
-            facts["money"] = getattr(self.stream.model, "money", 0.0)
+            facts["money"] = getattr(self.stream.model, "money", 0.0) if account.counts["let_through"] else 0.0
             account.clock.add("start", self.start)
             self.start = 0.0  # once, however many blocks follow
             facts["peak_mb"] = memory.peak_mb(shared=False)
