@@ -129,9 +129,8 @@ def _masked(text: str, search: _Search, words: Words, mask: str) -> tuple[str, i
             if replaceable(search.entity.words[position]):
                 slots[slot] = mask if position in search.open else words[position]
     target = search.entity.slots(search.entity.mentions[0])[search.open[0]]
-    masked, _ = replace_at(text, slots)
-    before = text[: target[0]].count(mask)  # a text may quote the mask token itself
-    return masked, before + sum(slot < target and word == mask for slot, word in slots.items())
+    masked, shift = replace_at(text, slots)
+    return masked, masked[: shift(target[0])].count(mask)  # a text may quote the mask token itself
 
 
 def _spelled(ranked: Ranked, original: str, cased: bool) -> Ranked:
