@@ -90,6 +90,7 @@ REFUSED = {  # fault -> words of the one sentence
     "redirect": (Fault("status", 307, {"Location": "https://other.example/v1?key=1"}), "redirects to https://other"),
     "a choice of places": (Fault("status", 300, {}), "redirects to nowhere"),
     "event stream": (malformed(CHUNK, Content_Type="text/event-stream"), "answers with an event stream"),
+    "stream that is not called one": (malformed(f"\n{CHUNK}"), "answers with an event stream"),
     "nested body": (malformed("[" * 200_000), "nested too deeply"),
     "bomb": (malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"), "sends more than 64 MB for one"),
     "no key": (malformed('{"error": {"message": "no key", "code": 401}}'), "turns us away: status 401: no key"),
