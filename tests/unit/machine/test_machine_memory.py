@@ -25,7 +25,7 @@ CPU = "[enforce fail at alloc.cpp:132] . DefaultCPUAllocator: can't allocate mem
     ("error", "size", "sentence"),
     [
         (torch.OutOfMemoryError(GPU), 8, "GPU memory at batch_size: 8; try batch_size: 4 with accumulation: 2"),
-        (RuntimeError(CPU), 5, "main memory at batch_size: 5; try batch_size: 2 with accumulation: 3"),
+        (RuntimeError(CPU), 5, "main memory at batch_size: 5; try batch_size: 1 with accumulation: 5"),
         (MemoryError(), 1, "main memory at batch_size: 1; try a smaller encoder, shorter sentences"),
         # on a GPU predictions go down to one sentence at a time, whatever the batch size says
         (torch.OutOfMemoryError(GPU), None, "GPU memory even with a single sentence; try a smaller encoder, shorter"),

@@ -66,8 +66,8 @@ def out_of_memory_advice(what: str, setting: str, batch_size: int | None, *, kee
             raise
         advice = "a smaller encoder, shorter sentences (max_length) or a device with more memory"
         if batch_size is not None and batch_size > 1:
-            smaller = batch_size // 2
-            kept = f" with accumulation: {-(-batch_size // smaller)} (the same optimiser step)" if keep else ""
+            smaller = next(n for n in range(batch_size // 2, 0, -1) if not keep or batch_size % n == 0)
+            kept = f" with accumulation: {batch_size // smaller} (the same optimiser step)" if keep else ""
             advice = f"{setting}: {smaller}{kept}"
         where = "even with a single sentence" if batch_size is None else f"at {setting}: {batch_size}"
         kind = "main" if isinstance(error, MemoryError) or any(words in str(error) for words in CPU) else "GPU"
