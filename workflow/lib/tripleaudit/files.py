@@ -120,7 +120,7 @@ def read_jsonl(path: str | Path, pairs: Callable[[list], Any] | None = None) -> 
         for number, line in enumerate(stream, 1):
             if line.strip():
                 with json_explained(path, number):
-                    value = json.loads(line.rstrip(), object_pairs_hook=pairs)  # what is cut off ends on its own line
+                    value = json.loads(line.rstrip("\n"), object_pairs_hook=pairs)  # what is cut off ends on its line
                 yield number, value
 
 
