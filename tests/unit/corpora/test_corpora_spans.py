@@ -11,7 +11,11 @@ from tripleaudit.corpora.spans import find_spans
         ("China beat Chin .", "Chin", [(11, 15)], "word"),  # not inside "China"
         ("(Paris), then Paris.", "Paris", [(1, 6)], "token"),
         ("A parisian in Paris2024", "Paris", [(14, 19)], "substring"),
-        ("北京是首都", "北京", [(0, 2)], "substring"),
+        ("北京是首都", "北京", [(0, 2)], "token"),
+        ("サッカーはアダが好き", "アダ", [(5, 7)], "token"),
+        ("นี่คือกรุงเทพมหานคร", "กรุงเทพ", [(6, 13)], "token"),
+        ("서울에서 만나요", "서울", [(0, 2)], "token"),  # a particle follows
+        ("한서울 서울로", "서울", [(4, 6)], "token"),
         ("Cancun is hot", "Cancún", [], "missing"),
         ("Any text", "", [], "missing"),
         (" Iraq and Iraq ", "Iraq", [(1, 5)], "word"),  # leading blank: the offset does not shift

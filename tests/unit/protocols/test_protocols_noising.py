@@ -110,12 +110,12 @@ def test_long_entities_are_composed_of_several_words_within_their_number_of_word
     noise = noising()
     rng = generator(1)
     for words in (3, 4, 8):
-        drawn = [noise.pool.draw(7, words, rng) for _ in range(200)]
+        drawn = [noise.pool_for("aa").draw(7, words, rng) for _ in range(200)]
         assert all(letters([each])[0] == 7 for each in drawn)
         assert max(len(each.split()) for each in drawn) <= words
         assert len(set(drawn)) > 150
     # 7 tokens need at least three words of up to 3 tokens, whatever the entity had
-    assert all(len(noise.pool.draw(7, 1, rng).split()) == 3 for _ in range(50))
+    assert all(len(noise.pool_for("aa").draw(7, 1, rng).split()) == 3 for _ in range(50))
 
 
 def test_a_corpus_that_offers_no_other_word_leaves_the_sentence_alone():
@@ -170,7 +170,7 @@ def test_settings_have_a_range_and_the_papers_defaults_for_nyt():
 
 
 def test_noise_words_come_from_the_whole_vocabulary_uniformly():
-    pool = noising().pool
+    pool = noising().pool_for("aa")
     rng = generator(0, 0, "s", "noise")
     drawn = Counter(pool.draw(1, 1, rng) for _ in range(12_000))
     words = {word for row in corpus() for word in row.text.split() if letters([word]) == [1]}
@@ -196,5 +196,24 @@ def test_lengths_that_no_words_make_up_come_from_what_the_corpus_has():
 
 def test_words_without_tokens_are_not_drawn():
     each = sentence("aa leads bb", ("aa", "C", "bb"))
-    pool = EntityNoising([each], lambda texts: [int(text != "leads") for text in texts], NoiseSettings(), 0).pool
-    assert pool.buckets == {1: ["aa", "bb"]}
+    noise = EntityNoising([each], lambda texts: [int(text != "leads") for text in texts], NoiseSettings(), 0)
+    assert noise.words == ["aa", "bb"]
+
+
+def test_entities_in_scripts_without_blanks_become_strings_of_their_own_length():
+    """One token a character, as encoders of Chinese have it; a corpus has clauses between its blanks."""
+    signs = [chr(0x4E00 + number) for number in range(200)]
+    others = [
+        Sentence(str(n), "".join(signs[n : n + 20]) + "。 " + "".join(signs[n + 30 : n + 60])) for n in range(100)
+    ]
+    text = "艾达伦德领导哈罗钢铁公司。"
+    each = Sentence("zh", text, (Triple(Span(0, 4, "艾达伦德"), "leads", Span(6, 12, "哈罗钢铁公司")),))
+    count = lambda strings: [len(string.replace(" ", "")) for string in strings]  # noqa: E731
+    noise = EntityNoising([each, *others], count, NoiseSettings(probability=1.0, keep_length=1.0), 0)
+    for epoch in range(50):
+        noised = noise(each, epoch)
+        (triple,) = noised.triples
+        assert not list(noised.problems())
+        assert noised.text == f"{triple.subject.text}领导{triple.object.text}。"
+        assert [len(part.text) for part in (triple.subject, triple.object)] == [4, 6]
+        assert {triple.subject.text, triple.object.text}.isdisjoint({"艾达伦德", "哈罗钢铁公司"})

@@ -16,6 +16,7 @@ from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
 from tripleaudit.corpora.remarks import KINDS, SHOWN
 from tripleaudit.corpora.spans import OCCURRENCES, find_spans
 from tripleaudit.corpora.verbaliser import bare
+from tripleaudit.corpora.words import cuts_word
 from tripleaudit.errors import UserError, hint
 
 MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
@@ -275,7 +276,7 @@ class _Finder:
             end = start + len(entity)
             if problem := misfit(text, start, end, entity):
                 raise UserError(f"{where}: the span {problem}")
-            if entity != entity.strip() or _in_word(text, start) or _in_word(text, end):
+            if entity != entity.strip() or cuts_word(text, start, end):
                 self.cut.append(f"{where}: {entity!r}")
             return [Span(start, end, entity, type_)], "given"
         if entity not in self.known:
@@ -286,11 +287,6 @@ class _Finder:
             self.known[entity] = spans, level
         spans, level = self.known[entity]
         return (spans if type_ is None else [replace(span, type=type_) for span in spans]), level
-
-
-def _in_word(text: str, at: int) -> bool:
-    """Whether letters stand on both sides of an offset, of a script that puts blanks between words."""
-    return all(char.lower() != char.upper() for char in text[max(at - 1, 0) : at + 1]) and 0 < at < len(text)
 
 
 def of_relations(

@@ -4,15 +4,17 @@ Most benchmark corpora give entity strings only, in texts that are tokenised wit
 "Chin" inside "China" first, so candidates are looked for on three levels, and the first level that has any decides:
 
 ``word``       blanks (or the ends of the text) on both sides: the rule for the benchmarks;
-``token``      no letter or digit touches the string where the string itself begins or ends with one, so that
-               "Paris" is found in "(Paris)." of texts that are not tokenised;
-``substring``  anywhere: the only thing that works for scripts without blanks, and for inflected forms.
+``token``      the string neither begins nor ends inside a word (:mod:`tripleaudit.corpora.words`), so that "Paris" is
+               found in "(Paris)." of texts that are not tokenised, and a name in scripts without blanks;
+``substring``  anywhere, as for inflected forms.
 
 All spans of the benchmarks in :mod:`tripleaudit.corpora` are found on the level ``word``; how many are found on which
 level is part of every corpus report.
 """
 
 from typing import Literal
+
+from tripleaudit.corpora.words import cuts_word
 
 Level = Literal["word", "token", "substring", "missing"]
 OCCURRENCES = ("first", "all", "given")
@@ -37,7 +39,7 @@ def find_spans(text: str, entity: str, *, every: bool = False) -> tuple[list[tup
         before, after = text[position - 1] if position else " ", text[end] if end < len(text) else " "
         if before.isspace() and after.isspace():
             level = "word"
-        elif not (entity[0].isalnum() and before.isalnum()) and not (entity[-1].isalnum() and after.isalnum()):
+        elif not cuts_word(text, position, end):
             level = "token"
         else:
             level = "substring"

@@ -2,7 +2,6 @@
 
 import difflib
 import itertools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,9 @@ from typing import Final
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.remarks import remarks
+from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.verbaliser import bare
+from tripleaudit.corpora.words import segment_spans, segments
 from tripleaudit.protocols.leakage import Copies
 from tripleaudit.protocols.types import distinct_triples
 
@@ -83,19 +84,19 @@ def _not_words(sentences: Sequence[Sentence]) -> Iterator[Finding]:
     examples = []
     for sentence in sentences:
         for entity in _names(sentence):
-            inside = entity in sentence.text and not re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", sentence.text)
-            if not any(char.isalnum() for char in entity) or inside:
+            only_marks = not any(char.isalnum() for char in entity)
+            if only_marks or find_spans(sentence.text, entity)[1] == "substring":
                 examples.append(f"{sentence.id}: {entity!r}")
     yield _found("not-words", examples, "entities are no words of their sentence: marks alone, or cut inside a word")
 
 
 def nearest(entity: str, text: str) -> str:
     """Return the words of a text that are most like a string; empty if none are like it."""
-    tokens, size = text.split(), len(entity.split())
+    spans, size = segment_spans(text), len(segments(entity))
     windows = [
-        " ".join(tokens[start : start + length])
+        text[spans[first][0] : spans[first + length - 1][1]]
         for length in range(max(size - 1, 1), size + 2)
-        for start in range(len(tokens) - length + 1)
+        for first in range(len(spans) - length + 1)
     ]
     folded: dict[str, str] = {}
     for window in windows:

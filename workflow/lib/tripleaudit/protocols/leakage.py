@@ -15,22 +15,20 @@ from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.words import words
 from tripleaudit.protocols.types import SeenTriples
 
 THRESHOLD: Final = 0.8
 MOST: Final = 5000  # sentences that one is compared with; only templates over a tiny vocabulary come near
 KINDS: Final = ("equal", "normalised", "near")
 SHOWN: Final = 5
-# characters of scripts without blanks count as words
-_UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
-_MARKS = re.compile("[\u0300-\u036f]+")
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
-def words(text: str) -> list[str]:
+def folded_words(text: str) -> list[str]:
     """Return the words of a text without case, accents and punctuation."""
     text = text.lower()
-    return _WORD.findall(text if text.isascii() else _MARKS.sub("", unicodedata.normalize("NFKD", text)))
+    return words(text if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", text)))
 
 
 class Copy(NamedTuple):
@@ -52,7 +50,7 @@ class Copies:
     def __init__(self, texts: Sequence[str], threshold: float = THRESHOLD) -> None:
         self.threshold = threshold
         self.texts = texts
-        sequences = [words(text) for text in texts]
+        sequences = [folded_words(text) for text in texts]
         self.sets = [frozenset(found) for found in sequences]
         self.frequency = Counter(word for found in self.sets for word in found)
         self.first: dict[object, int] = {}  # of each text, and of each sequence of words
@@ -78,7 +76,7 @@ class Copies:
         return [copy for copy in found if copy]
 
     def _copy(self, position: int, text: str, before: int) -> Copy | None:
-        sequence = words(text)
+        sequence = folded_words(text)
         for key, kind in ((text, "equal"), (tuple(sequence), "normalised")):
             if (other := self.first.get(key, before)) < before:
                 return Copy(position, other, kind, 1.0)

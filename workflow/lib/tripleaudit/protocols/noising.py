@@ -10,7 +10,8 @@ What the paper leaves open is settled so: one noise word per distinct entity str
 occurrences; for ``l = 1`` the length 0 counts as 1; lengths for which the split has fewer than ``WELL_FILLED`` words
 are composed of several words; a noise word never equals the entity, another noise word, or anything that already
 stands in the sentence, and a sentence for which 25 draws in a row fail at that passes unchanged, as do sentences with
-overlapping entities.
+overlapping entities. In scripts without blanks between words, an entity becomes a sequence of single characters of
+other words, without blanks.
 """
 
 import itertools
@@ -23,6 +24,7 @@ import numpy as np
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.words import has_unspaced, segments
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Share
 from tripleaudit.protocols.substitution import Offsets, entity_positions, substitute
@@ -47,10 +49,11 @@ class WordPool:
 
     Args:
         buckets: number of tokens -> distinct words, sorted.
+        separator: between the words of a sequence.
     """
 
-    def __init__(self, buckets: Mapping[int, list[str]]) -> None:
-        self.buckets = buckets
+    def __init__(self, buckets: Mapping[int, list[str]], separator: str = " ") -> None:
+        self.buckets, self.separator = buckets, separator
         full = sorted(length for length, words in buckets.items() if len(words) >= WELL_FILLED)
         self.filled = full or sorted(length for length, words in buckets.items() if words)
         if not self.filled:
@@ -78,7 +81,7 @@ class WordPool:
             parts.append(self._one(part, rng))
             rest, budget = rest - part, budget - 1
         rng.shuffle(parts)
-        return " ".join(parts)
+        return self.separator.join(parts)
 
     def _one(self, length: int, rng: np.random.Generator) -> str:
         bucket = self.buckets[length]
@@ -105,19 +108,31 @@ class EntityNoising:
         seed: int,
     ):
         self.settings, self.seed = settings, seed
-        words = sorted({word for sentence in sentences for word in sentence.text.split()})
-        buckets: dict[int, list[str]] = {}
+        words = sorted({word for sentence in sentences for word in segments(sentence.text)})
+        spaced: dict[int, list[str]] = {}
+        unspaced: dict[int, list[str]] = {}
         for word, count in zip(words, token_counts(words), strict=True):
+            buckets = unspaced if has_unspaced(word) else spaced
             buckets.setdefault(count, []).append(word)
-        buckets.pop(0, None)
-        self.pool = WordPool(buckets)
+        spaced.pop(0, None)
+        unspaced.pop(0, None)
+        self.pools = {}
+        if spaced or not unspaced:
+            self.pools[" "] = WordPool(spaced)
+        if unspaced:
+            self.pools[""] = WordPool(unspaced, separator="")
         self._length = cache(lambda text: token_counts([text])[0])
         self.counts = Counter(nested=sum(_overlapping(entity_positions(sentence).values()) for sentence in sentences))
 
     @property
     def words(self) -> list[str]:
         """The words that noise is made of."""
-        return [word for bucket in self.pool.buckets.values() for word in bucket]
+        return [word for pool in self.pools.values() for bucket in pool.buckets.values() for word in bucket]
+
+    def pool_for(self, entity: str) -> WordPool:
+        """Return the words that may replace an entity: those of its kind of script."""
+        separator = "" if has_unspaced(entity) else " "
+        return self.pools.get(separator) or next(iter(self.pools.values()))
 
     def __call__(self, sentence: Sentence, epoch: int) -> Sentence | None:
         """Return the noised copy of ``sentence`` in ``epoch``, or None where it is used as it is."""
@@ -144,7 +159,7 @@ class EntityNoising:
             length = self._length(entity)
             keep = self.settings.keep_length
             length = max(1, length + int(rng.choice([0, -1, 1], p=[keep, (1 - keep) / 2, (1 - keep) / 2])))
-            word = self.pool.draw(length, len(entity.split()), rng)
+            word = self.pool_for(entity).draw(length, len(segments(entity)), rng)
             if word is None or word == entity or word in fresh.values():
                 return None
             fresh[entity] = word
@@ -163,12 +178,17 @@ def _overlapping(positions: Iterable[Iterable[Offsets]]) -> bool:
 
 def _substituted(sentence: Sentence, positions: dict[str, list[Offsets]], fresh: dict[str, str]) -> Sentence | None:
     """Put the noise words in place; None if a noise word makes entities ambiguous."""
-    if any(find_spans(sentence.text, word)[1] == "word" for word in fresh.values()):
+    if any(_stands_in(sentence.text, word) for word in fresh.values()):
         return None
     noised, shift = substitute(sentence, {at: fresh[entity] for entity, found in positions.items() for at in found})
     for entity, found in positions.items():
         expected = {shift(start) for start, _ in found}
         standing = {start for start, _ in find_spans(noised.text, fresh[entity], every=True)[0]}
-        if standing != expected or find_spans(noised.text, entity)[1] == "word":
+        if standing != expected or _stands_in(noised.text, entity):
             return None
     return noised
+
+
+def _stands_in(text: str, words: str) -> bool:
+    """Return whether a text holds these words between blanks, or in scripts without blanks anywhere."""
+    return words in text if has_unspaced(words) else find_spans(text, words)[1] == "word"

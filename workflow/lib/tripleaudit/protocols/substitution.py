@@ -8,18 +8,17 @@ than such inner ones, or if mentions overlap in any other way: exactly these are
 the published files.
 """
 
-import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.words import segment_spans
 
 Offsets = tuple[int, int]
 Words = tuple[str, ...]
 Shift = Callable[[int], int]
 """Where an offset of the old text lies in the new one; not for offsets inside a replaced word."""
-_WORD = re.compile(r"\S+")
 
 
 def replaceable(word: str) -> bool:
@@ -92,7 +91,7 @@ class Entity:
 
     Attributes:
         text: the string.
-        offsets: start and end of each of its words (between blanks) in ``text``.
+        offsets: start and end of each of its words (:func:`~tripleaudit.corpora.words.segments`) in ``text``.
         mentions: its positions in the sentence, without those inside longer entities; empty if there is no other.
     """
 
@@ -129,7 +128,7 @@ def lay_out(sentence: Sentence) -> Layout:
     entities: dict[str, Entity] = {}
     for text, known in positions.items():
         mentions = sorted(position for position in known if not any(_inside(position, around) for around in everything))
-        entities[text] = Entity(text, tuple(match.span() for match in _WORD.finditer(text)), mentions)
+        entities[text] = Entity(text, tuple(segment_spans(text)), mentions)
     if any(_clash(position, other) for position in everything for other in everything):
         return Layout(sentence, entities, "overlapping")
     return Layout(sentence, entities, None if all(entity.mentions for entity in entities.values()) else "nested")

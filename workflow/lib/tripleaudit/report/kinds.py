@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tripleaudit.corpora.model import Span, Triple
+from tripleaudit.corpora.words import segments
 
 CORRECT = "correct"
 KINDS = {
@@ -51,4 +52,4 @@ def decided(yes: bool, has: bool) -> str:
 def _overlap(first: Span, second: Span) -> bool:
     if first.located and second.located:
         return first.start < second.end and second.start < first.end
-    return bool(set(first.text.split()) & set(second.text.split()))
+    return not set(segments(first.text)).isdisjoint(segments(second.text))

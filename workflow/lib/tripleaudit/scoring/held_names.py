@@ -9,17 +9,16 @@
 Names are looked for as the lookup baseline looks for them: letter by letter, as whole words.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.words import words
 from tripleaudit.scoring.baselines import first_mention
 
 KINDS: Final = ("seen_pair", "joinable", "names", "none")
-_WORD = re.compile(r"[^\W_]+")
 
 
 def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[str | None]:
@@ -35,13 +34,13 @@ def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[s
         joined.add(frozenset(span.text for span in both))
         for span, role in zip(both, pair, strict=True):
             roles[span.text].add(role)
-    starts: dict[str, set[str]] = defaultdict(set)  # first word -> names
+    starts: dict[str, set[str]] = defaultdict(set)  # index key of the first word -> names
     for name in roles:
-        word = _WORD.search(name)
-        starts[word[0] if word else ""].add(name)
+        first_word = next(iter(words(name)), "")
+        starts[_index_key(first_word)].add(name)
 
     def kind(text: str) -> str:
-        candidates = {name for word in {"", *_WORD.findall(text)} for name in starts.get(word, ())}
+        candidates = {name for key in {"", *map(_index_key, words(text))} for name in starts.get(key, ())}
         found = sorted(name for name in candidates if first_mention(text, name))
         if any(frozenset(pair) in joined for pair in permutations(found, 2)):
             return "seen_pair"
@@ -49,3 +48,8 @@ def kinds_of(sentences: Sequence[Sentence], train: Sequence[Sentence]) -> list[s
         return "joinable" if any(pair in pairs for pair in both) else "names" if found else "none"
 
     return [None if sentence.triples else kind(sentence.text) for sentence in sentences]
+
+
+def _index_key(word: str) -> str:
+    """Return the key of a name's first word; outside ASCII its first letter, because particles may follow a name."""
+    return word if word.isascii() else word[0]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.words import segments
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.candidates import VECTORS, Found, find_candidates
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
@@ -34,7 +35,7 @@ def check_words(splits: Splits, nearest: NearestWords) -> None:
     spans = [span for row in splits.test for triple in row.triples for span in (triple.subject, triple.object)]
     if not spans:
         raise UserError("augmented: the test set has no sentence with triples, expected at least one")
-    words = sorted({word for span in spans for word in span.text.split() if replaceable(word)})
+    words = sorted({word for span in spans for word in segments(span.text) if replaceable(word)})
     if words and all(nearest.key(word) is None for word in words):
         raise UserError(
             f"the word vectors ({len(nearest.vectors)} words, such as {nearest.vectors.index_to_key[0]!r}) have none "

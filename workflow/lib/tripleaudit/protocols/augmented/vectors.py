@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.words import segments
 from tripleaudit.errors import UserError
 from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.masked_lm import load
@@ -60,7 +61,7 @@ def derive_vectors(encoder: str | Path, sentences: Iterable[Sentence]) -> "Keyed
 
     model, tokenizer, _ = load(encoder, "an encoder")
     cased = tokenizer.tokenize("A") != tokenizer.tokenize("a")
-    spelled = (word for sentence in sentences for word in sentence.text.split() if replaceable(word))
+    spelled = (word for sentence in sentences for word in segments(sentence.text) if replaceable(word))
     words = list(dict.fromkeys(word if cased else word.lower() for word in spelled))
     if not words:
         raise UserError("word vectors: the corpus has no words to derive vectors for")
