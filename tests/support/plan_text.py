@@ -108,13 +108,6 @@ def of_systems(study: Study) -> Iterator[Job]:
         yield "ask a system", of, {**systems.inputs(of), **formats, **asked(systems, "gives_schema", of)}
         aside = {key: value for key, value in canonical(systems.json(name)).items() if decides.get(key) != value}
         yield "ask a system with", of, {"decides": decides, "decides nothing": aside, "job": given}
-    for corpus, name in systems.probe.runs:
-        of = Of(corpus=corpus, extractor=name)
-        yield (
-            "ask for hidden halves",
-            of,
-            {**asked(systems.probe, "identity keys", *of.values()), **systems.probe.inputs(of)},
-        )
     if study.compared:
         yield (
             "facts of systems",

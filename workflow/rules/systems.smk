@@ -49,38 +49,6 @@ if STUDY.systems.networked():
     ruleorder: query_system > predict_system
 
 
-rule complete_halves:
-    """What a language model names of the hidden half of test sentences, and of the same sentences with other names."""
-    input:
-        unpack(STUDY.systems.probe.inputs),
-    output:
-        "<study>/completion/{corpus}/{extractor}.json",
-    log:
-        job="<logs>/complete_halves/{corpus}/{extractor}.log",
-        server="<logs>/complete_halves/{corpus}/{extractor}.server.log",
-    wildcard_constraints:
-        extractor="|".join(re.escape(name) for _, name in STUDY.systems.probe.runs) or "none",
-    # compute nodes may have no network
-    localrule: any(name in STUDY.systems.networked() for _, name in STUDY.systems.probe.runs)
-    threads: chosen("threads")
-    resources:
-        gpu=chosen("gpus"),
-        llm_requests=1,
-        mem_mb=growing(STUDY.systems.setting("mem_mb"), "extractor"),
-        runtime=chosen("runtime"),
-    params:
-        deciding=of(STUDY.systems.probe.identity, "corpus", "extractor"),
-        attempt=attempt_of(STUDY.systems.probe.path),
-        settings=aside(STUDY.systems.json, "extractor"),
-        job=STUDY.systems.job_param,
-        run_keys=json_of(STUDY.systems.probe.keys, "corpus", "extractor"),
-    shell:
-        "python -m tripleaudit complete-halves --name {wildcards.extractor:q} --settings {params.settings:q} "
-        "--job {params.job:q} --run-keys {params.run_keys:q} --test {input.test:q} --augmented {input.augmented:q} "
-        "--train {input.train:q} --model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} "
-        "--out {output:q} > {log.job:q} 2>&1"
-
-
 rule system_facts:
     """What every system took for its answers, and which of them failed."""
     input:

@@ -79,7 +79,6 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
         ("extract_triple_needles", {"lm": "paid"}),
         ("extract_needles", {"lm": "paid"}),
         ("predict_system", {"extractor": "lm"}),
-        ("complete_halves", {"extractor": "lm"}),
     ],
 )
 def test_a_job_that_queries_a_language_model_needs_its_key_or_stored_answers(study, tmp_path, rule, wildcards):

@@ -20,7 +20,7 @@ SCORED = ["augmented", "end-to-end", "matching-rules", "rearranged", "sifted", "
 OWN = [*SCORED, "cardinality-sizes", "split-sizes", "strata-sizes", "training-time", "trainings", "triple-types"]
 
 
-IN_ORDER = """type-f1 rearranged sifted augmented contamination completion unseen-relations end-to-end zcc two-step
+IN_ORDER = """type-f1 rearranged sifted augmented contamination unseen-relations end-to-end zcc two-step
 clue-words training-time co-occurrence efficiency matching-rules trainings gre-sentence gre-bag gre-document
 gre-hard-matching gre-correlations minea needle-criteria needle-example lost-in-the-middle iterations llm-comparison
 triple-needles triple-types split-sizes strata-sizes cardinality-sizes augmented-example leakage collection"""

@@ -41,8 +41,8 @@ class TableSpec(Descriptor):
     Attributes:
         build: ``(TableInputs) -> Table``.
         needs: the kind of files that it is made from: ``audits`` (of the data), ``scores`` (of extractors), ``runs``
-            (facts of trainings), ``classifiers`` (their curves), ``gre`` (GREScores), ``needles``, ``collection`` or
-            ``completion`` (of hidden halves).
+            (facts of trainings), ``classifiers`` (their curves), ``gre`` (GREScores), ``needles`` or
+            ``collection``.
         possible: ``(study) -> bool``, whether a study can fill it.
         question: that the report asks over the table.
         answer: ``(Table, TableInputs) -> str``, made from the table's cells; empty for a table that speaks for itself.
@@ -52,7 +52,7 @@ class TableSpec(Descriptor):
     """
 
     build: Callable[[Any], Any]
-    needs: Literal["audits", "scores", "runs", "classifiers", "gre", "needles", "collection", "completion"] = "scores"
+    needs: Literal["audits", "scores", "runs", "classifiers", "gre", "needles", "collection"] = "scores"
     possible: Callable[[Any], bool] = lambda study: True
     question: str = "What does this table show?"
     answer: Callable[[Any, Any], str] = lambda table, inputs: ""

@@ -28,7 +28,6 @@ class Step(NamedTuple):
 STEPS = {
     "audit-protocol": Step("tables.audits:write_study_audit", "triple types, strata and sizes of a protocol's sets"),
     "build-protocol": Step("protocols.study_sets:write_sets", "the sets of a protocol from those of a corpus"),
-    "complete-halves": Step("systems.completion:write_completion", "what a language model says of hidden halves"),
     "extract-needles": Step("needles.extracting:write_extraction", "entities that a model finds in documents"),
     "extract-triple-needles": Step("needles.triple_dialogues:write_extraction", "triples that it finds there"),
     "generate": Step("generative.generate:generate", "extract triples from texts with a language model"),

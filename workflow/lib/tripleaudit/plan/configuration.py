@@ -35,6 +35,7 @@ from tripleaudit.plan.gre_section import Grescores
 from tripleaudit.plan.language_models import Generative
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.protocol_section import SIFT, named_protocols, protocols_model
+from tripleaudit.plan.removed import remove_keys
 from tripleaudit.plan.report import Table
 from tripleaudit.plan.system_section import System
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
@@ -153,7 +154,7 @@ def parsed(given: Mapping[str, Any]) -> tuple[StudyConfig, dict[str, Any], list[
         names of entries that are left out because of them, which others may speak of.
     """
     left = copy.deepcopy(dict(given))
-    sentences = list(_without_other_keys(left, ()))
+    sentences = [*_without_other_keys(left, ()), *remove_keys(left)]
     removed: set[tuple[str | int, ...]] = set()
     gone: set[str] = set()
     while True:

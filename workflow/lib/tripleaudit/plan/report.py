@@ -109,7 +109,7 @@ class Report:
         study, folder, name = self.study, self.study.paths.study, wildcards.table
         needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
         facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
-        facts["completion"], facts["needles"] = study.systems.probe.files, partial(study.needles.trainings, name)
+        facts["needles"] = partial(study.needles.trainings, name)
         found = {
             "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
             "counts": study.score_files("counts") if needs == "scores" else [],

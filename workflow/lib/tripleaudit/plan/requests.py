@@ -36,7 +36,6 @@ from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
-from tripleaudit.systems.completion import completion_task, to_complete
 from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.test_set import to_query
@@ -153,13 +152,9 @@ def _systems(study: Study, clients: Clients) -> Found:
             about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
             report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
             to_make = partial(to_query, schema_of_test=given)
-            jobs.append((job, about, report, systems.inputs(job), ("test", "train"), to_make, task_of))
-    for corpus, name in systems.probe.runs:
-        job = SimpleNamespace(corpus=corpus, trainset="original-nz", extractor=name)
-        made, report = systems.probe.inputs(job), systems.probe.path(corpus, name)
-        jobs.append((job, "hidden halves", report, made, ("test", "augmented", "train"), to_complete, completion_task))
-    for job, about, report, made, roles, to_make, task in jobs:
-        name, files = job.extractor, {role: made[role] for role in roles}
+            jobs.append((job, about, report, systems.inputs(job), to_make))
+    for job, about, report, inputs, to_make in jobs:
+        name, files = job.extractor, {role: inputs[role] for role in ("test", "train")}
         if not all(map(isfile, files.values())):
             yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
             continue
@@ -167,7 +162,7 @@ def _systems(study: Study, clients: Clients) -> Found:
         found = to_make(name, systems.settings(name), job=given, **files)
         query = next(one for one in found if isinstance(one, Query))
         endpoint = systems.given[name].endpoint or ""
-        figures = _counted(clients(endpoint), task(query), query.sentences)
+        figures = _counted(clients(endpoint), task_of(query), query.sentences)
         done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
         yield _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
 

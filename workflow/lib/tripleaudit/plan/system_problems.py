@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from tripleaudit.descriptors import EXTRACTORS, SYSTEM_KINDS
 from tripleaudit.errors import hint
-from tripleaudit.plan.probe import PROBED
 from tripleaudit.plan.problems import refused, unknown
 from tripleaudit.plan.system_section import FOR_ALL
 from tripleaudit.plan.training import CLASSIFIER
@@ -86,8 +85,6 @@ def _problems_of_endpoint(systems: "Systems", where: str, settings: Mapping[str,
         if settings["examples"] > has:
             more = f"{settings['examples']} sentences, but the training split of {corpus} has {has}"
             yield f"{where}/examples: {more}"
-    if settings["completion"] and PROBED not in study.protocols:
-        yield f"{where}/completion: the study has no protocol '{PROBED}', whose sentences are its control"
 
 
 def _problems_of_stored(systems: "Systems", where: str, name: str) -> Iterator[str]:

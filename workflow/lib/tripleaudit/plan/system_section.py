@@ -59,9 +59,6 @@ class System(Section):
     """How many training sentences a language model is shown with their gold triples before the text."""
     examples_seed: Count = 0
     """Seed of the draw of examples."""
-    completion: Count = 0
-    """Show a language model the first half of so many test sentences, and of their augmented variants, and look for the
-    triples of the whole (table `completion`); needs the protocol `augmented`."""
     headers: dict[str, str] = {}
     """Headers of every request to an address; `env:NAME` takes a value from the environment variable NAME."""
     concurrency: Number = 1

@@ -12,7 +12,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.plan.corpora import formats_of
 from tripleaudit.plan.paths import with_contents
-from tripleaudit.plan.probe import Probe
 from tripleaudit.plan.system_problems import problems
 from tripleaudit.plan.system_section import FOR_ALL, WHERE_AND_WITH_WHAT, System
 from tripleaudit.scoring.baselines import BASELINES
@@ -28,7 +27,6 @@ INFUSED = "infused"  # the documents with triple needles, as a test set of a sys
 DECIDES_NOTHING = (
     *WHERE_AND_WITH_WHAT,
     *("timeout", "restarts", "address", "headers", "concurrency", "endpoint"),
-    "completion",  # is queried in addition to the test sets
 )
 
 
@@ -44,7 +42,6 @@ class Systems:
         self.given = {name: each for name, each in section.items() if each.trained is None}
         self.trained = {name: each.trained for name, each in section.items() if each.trained is not None}
         self.all = section
-        self.probe = Probe(self)
 
     @cached_property
     def kinds(self) -> dict[str, SystemKind]:

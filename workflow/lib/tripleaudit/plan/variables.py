@@ -24,7 +24,7 @@ QUERIED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
 }
 """Rule -> the endpoints that a job of it asks, given its wildcards."""
 ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {
-    **dict.fromkeys(("predict_system", "query_system", "complete_halves"), lambda study, job: job.extractor),
+    **dict.fromkeys(("predict_system", "query_system"), lambda study, job: job.extractor),
     "extract_collection": lambda study, job: study.collections.system(job.collection),
 }
 """Rule -> the system that answers in a job of it."""

@@ -117,7 +117,6 @@ KIND = SystemKind(
         "max_tokens",
         "examples",
         "examples_seed",
-        "completion",
     ),
     problems=problems,
     network=True,

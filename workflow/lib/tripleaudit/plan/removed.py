@@ -1,0 +1,34 @@
+"""Configuration keys that earlier versions had, and what replaces them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+REMOVED_KEYS = {
+    "systems/*/completion": "the table contamination compares original and augmented test sentences",
+    "tables/completion": "the table contamination compares original and augmented test sentences",
+}
+"""Path of a removed key, ``*`` for any name -> what replaces it."""
+
+
+def remove_keys(config: dict[str, Any], removed: Mapping[str, str] = REMOVED_KEYS) -> Iterator[str]:
+    """Delete removed keys from a configuration, and yield one sentence for each that it has."""
+    for path, replacement in removed.items():
+        *parents, key = path.split("/")
+        for location, section in _sections(config, parents):
+            if key in section:
+                del section[key]
+                yield f"{'/'.join([*location, key])}: this key was removed; {replacement}"
+
+
+def _sections(config: Any, path: list[str]) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield ``(location, mapping)`` of each section that a path leads to."""
+    if not isinstance(config, dict):
+        return
+    if not path:
+        yield [], config
+        return
+    name, *rest = path
+    names = list(config) if name == "*" else [name]
+    for child in names:
+        for location, section in _sections(config.get(child), rest):
+            yield [child, *location], section
