@@ -24,6 +24,13 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
         assert f"\n    {name} " not in users
 
 
+@pytest.mark.parametrize("command", ["gold-noise"])
+def test_a_removed_command_is_refused_with_what_replaces_it(command, capsys):
+    assert cli.main([command, "a.jsonl"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {command}: this command was removed; ") and len(error.splitlines()) == 1
+
+
 @pytest.mark.parametrize("step", steps.STEPS)
 def test_every_step_has_a_function_with_options(step, capsys):
     with pytest.raises(SystemExit, match="0"):
@@ -66,7 +73,6 @@ REQUIRED = {  # which options are, test_arguments keeps
     "audit": "required: TRAIN, TEST",
     "needles": "required: STEP",
     "collection run f --out o": "--model --system is required",
-    "gold-noise g n=f": "--sample --labels is required",
     "prepare --out o": "--source --corpus is required",
     "fetch --out o": "--source --model --raw is required",
 }

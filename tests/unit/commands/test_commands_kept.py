@@ -1,9 +1,7 @@
 """All that commands print and write about one small corpus: whoever changes a word or a number of it sees it."""
 
-import csv
 import json
 import re
-from itertools import cycle
 
 import pytest
 
@@ -12,7 +10,6 @@ from tripleaudit.cli import main
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.files import write_json
 from tripleaudit.grescores.judgements import triple_json
-from tripleaudit.scoring.gold_noise import disagreements, drawn
 
 CORPUS = "train.jsonl valid.jsonl test.jsonl"
 JUDGED = "--factualness a.json --granularity split.json --similarities cosines.json"
@@ -36,8 +33,6 @@ COMMANDS = {
     "relations-json": "relations valid.jsonl named.jsonl --json",
     "score-json": "score valid.jsonl named.jsonl --bootstrap 0 --json",
     "check-json": "check named.jsonl --json",
-    "gold-noise-labels": "gold-noise test.jsonl b=b.jsonl --labels judged.csv",
-    "gold-noise": "gold-noise test.jsonl a=a.jsonl b=b.jsonl --sample 12 --out sample.csv",
     "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
     "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl --factualness-by b=b.json {JUDGED} --seed 1",
     "gre-official": f"gre-score --triples a.jsonl --reference test.jsonl --bootstrap 0 {JUDGED} --mode official --json",
@@ -54,7 +49,6 @@ WRITTEN = {
     "prepare-relations": ["born.json"],
     "compare": ["c.md"],
     "compare-named": ["c.json"],
-    "gold-noise": ["sample.csv"],
     "split-rearranged": ["rearranged/report.json", "rearranged/test.jsonl"],
     "split-sifted": ["sifted/report.json", "sifted/train.jsonl"],
     "split-sample": ["sample/report.json", "sample/train.jsonl"],
@@ -84,10 +78,6 @@ def corpus(tmp_path_factory):
                 answers[one.text] = {
                     triple_json(each.strings): "[x] [y]" if len(one.text) % 2 else "N/A" for each in one.triples
                 }
-            rows = drawn(disagreements(sentences, {"b": found}), 16, 0)
-            judged = [[*row, label] for row, label in zip(rows, cycle(["yes", "no", "yes", "unsure", ""]))]
-            with (folder / "judged.csv").open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file).writerows([("id", "subject", "relation", "object", "label"), *judged])
             write_json(folder / "split.json", answers)
             cosines = {one.text: {str([*each.strings]): [0.97, 0.2] for each in one.triples} for one in sentences}
             write_json(folder / "cosines.json", cosines)

@@ -23,6 +23,8 @@ from tripleaudit.machine import storage
 from tripleaudit.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
+REMOVED_COMMANDS = {"gold-noise": "check counts suspicious gold triples"}  # command -> what replaces it
+
 
 class Parser(argparse.ArgumentParser):
     """Says what is wrong with a command line in one sentence, without the list of all its options."""
@@ -75,6 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         use_plugins(plugins)
         command = argv[0] if argv else None
         if command and not command.startswith("-") and command not in (known := command_names()):
+            if command in REMOVED_COMMANDS:
+                raise UserError(f"{command}: this command was removed; {REMOVED_COMMANDS[command]}")
             raise UserError(f"unknown command {command!r}{hint(command, known)}")
         parser = build_parser(command)
         if "_ARGCOMPLETE" in os.environ:  # a shell asks how a command line goes on
