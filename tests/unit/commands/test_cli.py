@@ -24,7 +24,7 @@ def test_commands_of_users_and_of_the_workflow_stand_apart_in_the_help(capsys):
         assert f"\n    {name} " not in users
 
 
-@pytest.mark.parametrize("command", ["gold-noise"])
+@pytest.mark.parametrize("command", ["bundle", "gold-noise"])
 def test_a_removed_command_is_refused_with_what_replaces_it(command, capsys):
     assert cli.main([command, "a.jsonl"]) == 1
     error = capsys.readouterr().err

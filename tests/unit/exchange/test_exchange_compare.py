@@ -64,12 +64,6 @@ def test_what_a_training_that_still_rose_reached_is_marked_at_its_value_and_at_i
         assert "†: the training was still rising" in text
         (row,) = [line for line in text.splitlines() if "nz wz" in line][:1]
         assert row.count("†") == 4  # A, and the three differences
-    assert main(["bundle", str(one), "--out", str(tmp_path / "one.zip")]) == 0
-    assert main(["bundle", str(tmp_path / "one.zip"), "--out", str(tmp_path / "open")]) == 0
-    card = (tmp_path / "open/README.md").read_text("utf-8")
-    assert "†: the training was still rising" in card
-    rows = [line for line in card.splitlines() if line.startswith("| c | original")]
-    assert rows and all(row.endswith("† |") for row in rows)
 
 
 def test_the_same_predictions_give_the_same_numbers_by_every_way_in(studies, tmp_path, compared, told):
@@ -188,8 +182,7 @@ def test_all_that_is_said_about_two_studies(tmp_path, monkeypatch, kept):
     kept("compare/studies.md", (tmp_path / "page.md").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("title", ["Compare", "Bundle"])
-def test_the_commands_of_the_page_run_as_they_stand(root, title, tmp_path, capsys, monkeypatch):
+def test_the_commands_of_the_page_run_as_they_stand(root, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before, after = (
         make_study(tmp_path / "results" / n, {"casrel": of}) for n, of in (("before", 0.9), ("after", 0.8))
@@ -198,7 +191,7 @@ def test_the_commands_of_the_page_run_as_they_stand(root, title, tmp_path, capsy
     named = {"mine.jsonl": files(before, "casrel"), "theirs.jsonl": files(after, "casrel")}
     for name, file in {**named, "gold.json": gold, "train.json": train}.items():
         shutil.copy(file, name)
-    (block,) = sections(root / "docs" / "evaluate.md")[title]
+    (block,) = sections(root / "docs" / "evaluate.md")["Compare"]
     lines = [shlex.split(line) for line in block.text.splitlines()]
     assert len(lines) >= 4
     for program, *arguments in lines:

@@ -8,7 +8,6 @@ import zipfile
 
 import pytest
 
-from tripleaudit.corpora.bundled import MANIFEST, is_bundle, open_bundle
 from tripleaudit.errors import UserError
 from tripleaudit.sources import archives
 from tripleaudit.sources.archives import extract
@@ -96,9 +95,6 @@ FLAGS, METHOD = (6, 8), (8, 10)  # places in the two headers
 def test_what_zipfile_cannot_read_is_one_sentence(tmp_path, field, value):
     with pytest.raises(UserError, match="member 'a' is encrypted or packed in another way; expected an open archive"):
         extract(changed(write(tmp_path / "a.zip", "zip", "a"), field, value), "", tmp_path / "all")
-    bundle = changed(write(tmp_path / "b.zip", "zip", MANIFEST), field, value)
-    with pytest.raises(UserError, match="b.zip: the bundle is damaged"):
-        open_bundle(bundle, tmp_path / "bundle")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -125,4 +121,3 @@ def test_a_damaged_archive_is_one_sentence_wherever_it_is_damaged(tmp_path, kind
                 extract(tmp_path / "broken", "", tmp_path / f"out{place}-{len(broken)}")
             except UserError as error:
                 assert "\n" not in str(error)
-            is_bundle(tmp_path / "broken")

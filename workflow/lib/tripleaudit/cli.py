@@ -23,7 +23,11 @@ from tripleaudit.machine import storage
 from tripleaudit.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
-REMOVED_COMMANDS = {"gold-noise": "check counts suspicious gold triples"}  # command -> what replaces it
+REMOVED_COMMANDS = {
+    "bundle": "zip the folder of the study, or publish it with `hf upload`",
+    "gold-noise": "check counts suspicious gold triples",
+}
+"""Removed command -> what replaces it."""
 
 
 class Parser(argparse.ArgumentParser):

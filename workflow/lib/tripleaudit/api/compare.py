@@ -1,12 +1,10 @@
 """What changed from one prediction file, result folder or study to another."""
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.api.results import Result
-from tripleaudit.corpora.bundled import is_bundle, open_bundle
 from tripleaudit.corpora.readers.given import Given, given
 from tripleaudit.errors import UserError
 from tripleaudit.exchange import comparison, comparison_page
@@ -83,7 +81,7 @@ def compare(
     """Compare two systems, result folders or studies: tests, intervals, changed sentences.
 
     Args:
-        first, second: a path to predictions, to the folder of a study or of some of its runs, or to a bundle; a data
+        first, second: a path to predictions, or to the folder of a study or of some of its runs; a data
             frame, rows, or of each sentence the list of its triples.
         gold: gold triples of two sides that are predictions.
         train: their training set; adds strata.
@@ -101,22 +99,19 @@ def compare(
     options = {"format": format, "columns": columns or {}}
     right, seen = None if gold is None else given(gold, "gold"), None if train is None else given(train, "train")
     sides = given(first, "first"), given(second, "second")
-    with tempfile.TemporaryDirectory() as work:
-        runs = [_side(one, right, seen, Path(work) / letter, options) for one, letter in zip(sides, "ab", strict=True)]
-        names = str(sides[0]), str(sides[1])
-        how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
-        return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
+    runs = [_side(side, right, seen, options) for side in sides]
+    names = str(sides[0]), str(sides[1])
+    how = {"replicates": bootstrap, "shuffles": shuffles, "seed": seed}
+    return CompareResult(comparison=comparison.compare(runs[0], runs[1], names, matching, how))
 
 
-def _side(side: str | Path | Given, gold: Any, train: Any, work: Path, options: Mapping[str, Any]) -> list[ScoredRun]:
+def _side(side: str | Path | Given, gold: Any, train: Any, options: Mapping[str, Any]) -> list[ScoredRun]:
     if not isinstance(side, Given):
         path = side = Path(side)
         if not path.exists():
             raise UserError(f"{path}: no such file or folder")
-        if (gold is not None or train is not None) and (path.is_dir() or is_bundle(path)):
+        if (gold is not None or train is not None) and path.is_dir():
             raise UserError(f"{path}: brings its own gold triples; GOLD and --train go with prediction files")
-        if is_bundle(path):
-            return runs_of_study(open_bundle(path, work))
         if path.is_dir():
             return runs_of_study(path)
     return [runs_of_files(gold, side, str(side), train, **options)]

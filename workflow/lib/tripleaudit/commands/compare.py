@@ -11,7 +11,7 @@ BELOW = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    sides = "a prediction file, the folder of a study, of some of its runs (results/STUDY/predictions/…), or a bundle"
+    sides = "a prediction file, the folder of a study, or of some of its runs (results/STUDY/predictions/…)"
     parser.add_argument("first", metavar="A", type=Path, help=sides)
     parser.add_argument("second", metavar="B", type=Path, help="the same; differences are B minus A")
     parser.add_argument("gold", metavar="GOLD", type=Path, nargs="?", help="gold triples of two prediction files")

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from tripleaudit.corpora.bundled import is_bundle
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, sha256
 from tripleaudit.scoring.scores import sidecar_of
@@ -32,10 +31,7 @@ def _now(study: Path, recorded: dict[str, str], counts: Path) -> Path | None:
     for start in range(len(parts)):
         path = Path(study, *parts[start:])
         if path.is_file():
-            # files of a bundle were verified when it was opened, and may be written in another way
-            if not is_bundle(study) and sha256(path) != recorded.get("sha256"):
+            if sha256(path) != recorded.get("sha256"):
                 raise UserError(f"{path}: has changed since {counts} was counted from it; score it again")
             return path
-        if path.with_suffix(".parquet").is_file():  # of a bundle
-            return path.with_suffix(".parquet")
     return None

@@ -1,13 +1,13 @@
-"""Scored runs as a finished study, a part of one, an unpacked bundle or a prediction file hold them."""
+"""Scored runs of a finished study, a part of one or a prediction file."""
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.bundled import read_sentences
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.given import Given
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.exchange.recorded import inputs_of, sidecar_in
 from tripleaudit.files import read_json
@@ -61,7 +61,7 @@ class ScoredRun:
         if None in found.values() or "predictions" not in found:
             return None
         gold, predictions = found["gold"], found["predictions"]
-        right, guess = read_sentences(gold), read_sentences(predictions)
+        right, guess = load_sentences(gold), load_sentences(predictions)
         if len(guess) < len(right):  # a system that was queried about some sentences alone
             queried = {sentence.id for sentence in guess}
             right = [sentence for sentence in right if sentence.id in queried]

@@ -7,8 +7,8 @@ into which needles were put: name and type stand as subject and relation, and th
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tripleaudit.corpora.bundled import read_sentences
 from tripleaudit.corpora.model import Sentence, Span, Triple
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_jsonl
 from tripleaudit.report.study_files import Predicted
 from tripleaudit.scoring.counts import load_counts
@@ -38,9 +38,9 @@ def answered(run: Predicted) -> Answered:
     """
     if run.entities:
         return _entities(run)
-    gold = read_sentences(run.gold)
+    gold = load_sentences(run.gold)
     if not run.classifies:
-        return Answered(gold, read_sentences(run.predictions), {})
+        return Answered(gold, load_sentences(run.predictions), {})
     scores = {str(row["id"]): float(row.get("score") or 0) for _, row in read_jsonl(run.predictions)}
     counts = load_counts(run.counts)
     yes = zip(counts.ids, counts.of(CLASSIFICATION)[:, 1], strict=True)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.bundled import is_bundle
 from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import detect_format, read_corpus
@@ -69,11 +68,11 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
     """Whether a file has rows of triples without texts, as programs answer and some packages dump their graphs.
 
     Args:
-        path: of a file, or a bundle.
+        path: of a file.
         ids: the rows need ids, and their triples under that name.
     """
     path = Path(path)
-    if path.suffix == ".zip" or is_bundle(path) or not path.exists():
+    if path.suffix == ".zip" or not path.exists():
         return False
     if is_rdf(Probe(path)):
         return any("text" not in row and (not ids or "id" in row) for _, row in rows(path))

@@ -1,27 +1,22 @@
-"""Data sets of programs in their own storage: Hugging Face's, bundles of results, documents of spaCy.
+"""Data sets of programs in their own storage: Hugging Face's, documents of spaCy.
 
 ``datasets``: from the hub (``hub:organisation/name@revision``) or a saved folder; one of Parquet files is one, too. Its
 rows are read like those of files (:mod:`~tripleaudit.corpora.readers.records`): names in common use need no mapping,
 ``columns`` says which column is what otherwise.
-
-``bundle``: the predictions of a bundle of results (``tripleaudit bundle``), spans as given; of several prediction files
-each of the unpacked bundle is read by itself.
 
 ``docbin``: documents of spaCy in one file, with relations as spaCy's relation projects keep them: in the extension
 ``rel`` of a document, ``{(start of subject, start of object): {relation: score}}``, with the starts of entities in
 tokens; a score of at least a half counts. A document is one sentence.
 """
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.bundled import is_bundle, open_bundle, predictions_of
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.records import OWN, Mapped
+from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError, first_line
@@ -109,31 +104,6 @@ DATASETS = CorpusFormat(
     ),
 )
 
-
-def bundled(path: Path) -> Rows:
-    """Yield the predicted sentences.
-
-    Raises:
-        UserError: the bundle was changed or is damaged, or it has not one prediction file.
-    """
-    with tempfile.TemporaryDirectory() as work:
-        folder = open_bundle(path, Path(work) / "bundle")
-        files = predictions_of(folder)
-        if len(files) != 1:
-            some = ", ".join(str(file.relative_to(folder)) for file in files[:3])
-            raise UserError(
-                f"{path}: has {len(files)} prediction files ({some}{', …' * (len(files) > 3)}), expected one; "
-                f"unpack it (tripleaudit bundle {path} --out FOLDER) and name a file, or bundle one run"
-            )
-        yield from ((f"{path} row {number}", row) for number, (_, row) in enumerate(read_parquet(files[0]), 1))
-
-
-BUNDLE = CorpusFormat(
-    name="bundle",
-    order=0.5,
-    read=lambda path: Mapped(OWN).sentences(bundled(Path(path))),
-    detects=lambda probe: is_bundle(probe.path),
-)
 
 RELATIONS = ("._.", "rel", None, None)  # where spaCy keeps an extension of a document
 
