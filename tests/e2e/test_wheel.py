@@ -141,5 +141,5 @@ def test_a_study_runs_to_its_report(tripleaudit, tmp_path, tiny_encoder):
 
 @pytest.mark.slow
 def test_the_demo_is_planned_by_its_name_with_a_profile_by_its_name(tripleaudit):
-    planned = tripleaudit("run", "demo", "-n", "--quiet", "rules", "--workflow-profile", "generic")
+    planned = tripleaudit("run", "demo", "-n", "--quiet", "rules", "--workflow-profile", "kubernetes")
     assert "write_report" in succeeded(planned) + planned.stderr

@@ -41,8 +41,8 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def test_there_are_profiles_for_schedulers_by_name_and_any_other_one():
-    assert PROFILES == ["default", "generic", "htcondor", "kubernetes", "kubernetes-s3", "lsf", "sge", "slurm"]
+def test_these_profiles_ship():
+    assert PROFILES == ["default", "kubernetes", "slurm"]
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -116,17 +116,8 @@ def test_arrays_that_would_lose_jobs_are_refused(folder):
 
 @pytest.mark.slow
 @pytest.mark.thorough
-def test_a_scheduler_with_a_command_to_submit(folder):
-    run_probe(folder, "generic")
-    first, second = ((folder / f"box/{number}.arguments").read_text() for number in (1, 2))
-    assert "-l select=1:ncpus=1:mem=100mb:ngpus=1 -l walltime=300 " in first
-    assert "-l select=1:ncpus=1:mem=200mb:ngpus=1 -l walltime=600 " in second
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
 def test_kubernetes(folder):
-    run_probe(folder, "kubernetes")
+    run_probe(folder)
     spec = yaml.safe_load((folder / "box/2.yaml").read_text())["spec"]
     assert spec["activeDeadlineSeconds"] == 600
     container = spec["template"]["spec"]["containers"][0]
@@ -143,52 +134,26 @@ def test_kubernetes(folder):
 
 
 @pytest.mark.parametrize(
-    ("script", "record", "said"),
+    ("record", "said"),
     [
-        ("generic", "echo '    job_state = Q'", "running"),
-        ("generic", "printf '    job_state = F\\n    Exit_status = 0\\n'", "success"),
-        ("generic", "printf '    job_state = F\\n    Exit_status = 271\\n'", "failed"),
-        ("generic", "echo 'qstat: Unknown Job Id 7' >&2; exit 153", "failed"),
-        ("generic", "echo 'cannot connect to server' >&2; exit 111", "running"),
-        ("kubernetes", "true", "running"),
-        ("kubernetes", "printf 'SuccessCriteriaMet Complete'", "success"),
-        ("kubernetes", "printf 'FailureTarget'", "running"),
-        ("kubernetes", "printf 'FailureTarget Failed'", "failed"),
-        ("kubernetes", "echo 'Error from server (NotFound)' >&2; exit 1", "failed"),
-        ("kubernetes", "echo 'connection refused' >&2; exit 1", "running"),
+        ("true", "running"),
+        ("printf 'SuccessCriteriaMet Complete'", "success"),
+        ("printf 'FailureTarget'", "running"),
+        ("printf 'FailureTarget Failed'", "failed"),
+        ("echo 'Error from server (NotFound)' >&2; exit 1", "failed"),
+        ("echo 'connection refused' >&2; exit 1", "running"),
     ],
 )
-def test_states_of_jobs(tmp_path, script, record, said):
-    for command in ("qstat", "kubectl"):
-        program(tmp_path / command, f"#!/bin/sh\n{record}\n")
-    status = ROOT / "workflow/profiles" / script / "status.sh"
+def test_states_of_jobs(tmp_path, record, said):
+    program(tmp_path / "kubectl", f"#!/bin/sh\n{record}\n")
+    status = ROOT / "workflow/profiles/kubernetes/status.sh"
     path = f"{tmp_path}:{os.environ['PATH']}"
     done = subprocess.run([str(status), "7"], capture_output=True, text=True, env={**os.environ, "PATH": path})
     assert (done.returncode, done.stdout) == (0, f"{said}\n")
 
 
-# pretended schedulers: commands named as the real ones that run each job here at once
+# a pretended scheduler: a command named as the real one that runs each job here at once
 
-QSUB = """#!/bin/sh
-# keeps its arguments, runs the job script in the background, prints an id as PBS does
-cd "$BOX"
-number=$(($(ls | grep -c 'arguments$') + 1))
-echo "$@" > "$number.arguments"
-for script; do :; done
-(cd "$OLDPWD" && sh "$script" > "$BOX/$number.output" 2>&1; echo $? > "$BOX/$number.exit") > /dev/null 2>&1 &
-echo "$number.box"
-"""
-QSTAT = """#!/bin/sh
-for id; do :; done
-number=${id%.box}
-[ -e "$BOX/$number.arguments" ] || { echo "qstat: Unknown Job Id $id" >&2; exit 153; }
-echo "Job Id: $id"
-if [ -e "$BOX/$number.exit" ]; then
-    printf '    job_state = F\\n    Exit_status = %s\\n' "$(cat "$BOX/$number.exit")"
-else
-    echo "    job_state = R"
-fi
-"""
 KUBECTL = """#!{python}
 import os, subprocess, sys
 from pathlib import Path
@@ -217,13 +182,12 @@ elif verb == "get":
 """
 
 
-def run_probe(folder: Path, name: str) -> None:
-    """Run a job that fails once; its commands are in ``folder/bin`` and keep their records in ``$BOX``."""
-    for command, text in {"qsub": QSUB, "qstat": QSTAT, "kubectl": KUBECTL.format(python=sys.executable)}.items():
-        program(folder / "bin" / command, text)
+def run_probe(folder: Path) -> None:
+    """Run a job that fails once; its command is in ``folder/bin`` and keeps its records in ``$BOX``."""
+    program(folder / "bin" / "kubectl", KUBECTL.format(python=sys.executable))
     ran(
         folder,
-        *("--workflow-profile", f"workflow/profiles/{name}", *CHECKS, "--", "probe.txt"),
+        *("--workflow-profile", "workflow/profiles/kubernetes", *CHECKS, "--", "probe.txt"),
         snakefile=ROOT / "tests/support/cluster.smk",
         HF_HUB_OFFLINE="0",
         BOX=str(folder / "box"),

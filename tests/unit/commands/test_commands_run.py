@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -99,12 +100,14 @@ def test_a_profile_of_ones_own_may_have_an_equals_sign_in_its_name(started):
     [
         (["--workflow-profile", "slurn"], "--workflow-profile slurn: no such profile, did you mean 'slurm'?"),
         (["--workflow-profile", "slurm"], "the executor slurm is not installed"),
-        (["--workflow-profile=lsf"], "pip install snakemake-executor-plugin-lsf"),
+        (["--workflow-profile=mine"], "pip install snakemake-executor-plugin-lsf"),
         (["--executor=slurm"], "pip install 'tripleaudit[cluster]'"),
-        (["--workflow-profile", "kubernetes-s3"], "the executor kubernetes is not installed"),
+        (["--workflow-profile", "kubernetes"], "the executor cluster-generic is not installed"),
     ],
 )
 def test_what_a_profile_lacks_is_one_sentence(started, monkeypatch, refused, options, said):
+    os.mkdir("mine")
+    Path("mine/config.yaml").write_text("executor: lsf\n")
     find = extras.importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if "_plugin_" in name else find(name))
     assert said in refused("run", "demo", *options) and not started
