@@ -86,11 +86,11 @@ fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to en
 bench: $(READY) ## measure speed and memory, write results/benchmarks (ONLY=extractors for one part)
 	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
 
-gpu: $(READY) ## on a machine with a GPU: measure speed and memory there, then run config/webnlg-gpu.yaml (GPUS=1)
+gpu: $(READY) ## on a machine with a GPU: measure speed and memory there, then run config/webnlg.yaml with one seed (GPUS=1)
 	@$(BIN)/python -c "import sys, torch; sys.exit(None if torch.cuda.is_available() else 'error: PyTorch sees no GPU on this machine; expected a CUDA device')"
 	-$(BIN)/python -m benchmarks --only gpu
 	$(BIN)/snakemake --cores all --resources gpu=$(or $(GPUS),1) --rerun-incomplete --keep-going \
-	  --configfile config/webnlg-gpu.yaml
+	  --configfile config/webnlg.yaml --config 'seeds=[1]'
 
 dag: $(READY) ## draw the rules of the demo study as docs/dag.svg (needs graphviz)
 	$(BIN)/snakemake --forceall --rulegraph dot | sed -E 's/, color = "[^"]*"//' | tred | dot -Tsvg -Grankdir=LR \

@@ -13,14 +13,11 @@ STORED = re.compile(r"\]\((?:\.\./)?resources/results/([\w-]+)\.md\)")
 ELSEWHERE = {
     "webnlg-stored": "640 703 580 42 17 2,812 38.8 39.8 53.0 69.3 18 -0.5 +17.5 83,700 80.0",
     "webnlg-ten": "45 34.4 23.6 45.2 48.7 36.4 60.9 89 135 124 413 0",
-    "webnlg-central": "0 48",
     "conll04": "76 1,102 69 -1 9",
     "demo": "7 13 9 282 105 101 500 2,000 1,000 65.8",
-    "webnlg-small": "80 16",
     "webnlg-systems": "40 100 400 86",
     "genres": "19 14 6 0 0.70 002",
     "minea": "13 135",
-    "learning-check": "2 5 186",
 }
 
 
