@@ -11,7 +11,6 @@ from tripleaudit.errors import UserError
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.judgements import (
     count_brackets,
-    count_parts,
     factualness,
     granularity,
     read_splits,
@@ -22,6 +21,7 @@ from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
 from tripleaudit.grescores.systems import System
 from tripleaudit.llm.client import Prices
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import count_parts
 
 A, B = ["a", "r", "b"], ["c", "r", "d"]
 judge, split = FACTUALNESS.judge, GRANULARITY.judge
@@ -69,24 +69,35 @@ def test_verdicts_of_malformed_triples_are_left_out_by_default():
         ('<think>[1] [2] [3]</think>{"parts": []}', 4, 0),
         ('["a", "r", "b"]', 0, 0),
         ('["a", "r", "b"]\n["a", "r", "c"]\nGranularity: 2', 2, 2),
-        ("[ [ [ ] ]", 2, 2),
+        ('{"parts": [["a", "r", "b"], ["a", "r",', 0, 2),  # cut inside the second part
+        ('{"parts": [["a", "r", "b', 0, None),
+        ('{"statement": ["a", "r", "b"], "parts": []}', 2, 0),
+        ('{"parts": [["a", "r", "b"], ["a", "r", "c"]]} Note: [both] are facts.', 4, 2),
+        ('Original: ["a", "r", "b and c"]\nParts: [["a", "r", "b"], ["a", "r", "c"]]', 4, 2),
+        ('{"parts": ["a r b", "a r c"]}', 0, 2),
+        ("- a | r | b\n- a | r | c", 0, 2),
+        ("(a, r, b), (a, r, c)", 0, 2),
+        (" N/A (The triple is already specific and cannot be broken down further.)\nGranularity: 0", 0, 0),
+        ("No split needed.", 0, 0),
+        ("The statement cannot be split further.", 0, 0),
+        ("It depends.", 0, None),
         ('{"parts": []}', 0, 0),
         ('[["a", "r", "b"]]', 2, 0),
         ('{"parts": [["a", "r", "b"], ["a", "r", "c"], ["a", "r", "d"]]}', 4, 3),
         ("[" + ", ".join(['["a", "r", "b"]'] * 15) + "]", 16, 10),
         ("parts: " + "[x]" * 30, 30, 10),
-        pytest.param("[" * 100_000 + "]" * 100_000, 100_000, 10, id="deep"),
+        pytest.param("[" * 100_000 + "]" * 100_000, 100_000, None, id="deep"),
     ],
 )
 def test_numbers_of_parts(answer, brackets, parts):
     assert count_brackets(answer) == brackets
     assert count_parts(answer) == parts
-    assert split_value("[[1], [2], [3]]") == 0.05 and split_value("one fact") is None
+    assert split_value("[[1], [2], [3]]") == 0.05 and split_value("no idea") is None
 
 
 def test_granularity_in_closed_form():
     """The poster's example: four triples with 3, 0, 0 and 2 parts."""
-    answers = {str(number): "[]" * parts for number, parts in enumerate((3, 0, 0, 2))}
+    answers = {str(number): '["a", "r", "b"]' * parts or "N/A" for number, parts in enumerate((3, 0, 0, 2))}
     system = System({"x": [A], "empty": [], "unsplit": [A]})
     splits = {"x": answers, "empty": {}, "foreign": {"t": "N/A"}}
     expected = (math.exp(-3) + 1 + 1 + math.exp(-2)) / 4

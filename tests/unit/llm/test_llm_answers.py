@@ -2,17 +2,23 @@
 
 import json
 import time
-from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.llm.answers import STATUSES, parse_label, parse_match, parse_rows, parse_triples, parse_yes_no
 from tripleaudit.llm.client import Answer
-from tripleaudit.llm.lenient import decode
-from tripleaudit.needles.entities import parse_entities
+from tripleaudit.llm.reading import (
+    STATUSES,
+    decode,
+    parse_entities,
+    parse_label,
+    parse_match,
+    parse_rows,
+    parse_triples,
+    parse_yes_no,
+)
 
 ABC = ("a", "b", "c")
 CASES = json.loads((Path(__file__).parents[2] / "data" / "answers.json").read_text(encoding="utf-8"))
@@ -104,28 +110,6 @@ def test_verdicts_are_what_an_answer_says_in_the_end(text, verdict):
     assert parse_yes_no(text) is verdict
 
 
-ODD = """So: {'triples': [(a, b c, “d"x”), ["\\u00e9\\n", -1.5e2, TRUE,] // x
- {"s": 'it's', p: null, `o`: [1] "q": 2,}}, /* y */ [["x", 3], )] z"""
-BORDERS = [
-    *("[" * depth + "'a'" + "]" * depth for depth in (60, 61)),
-    *("{'a': " * depth + "1" + "}" * depth for depth in (60, 61, 170)),
-    *(f"So:\n```\n{inside}\n```" for inside in ('[{"a": 1}]', "['a'}'b']", "{a: 1}", "a | b | c")),
-    *("{a} " * number + '[["a", "b", "c"]]' for number in (99, 100)),  # what begins nothing
-    *(f"['it's{'x' * length}']" for length in (198, 199)),
-    *(f"['a'{' ' * length}b', 'c']" for length in (39, 40)),
-]
-
-
-def test_what_is_read_of_an_odd_answer_wherever_it_stops_or_lacks_a_character(kept):
-    places, rows, before = range(len(ODD)), [], None
-    for number, text in enumerate([*BORDERS, *(ODD[:n] for n in places), *(ODD[:n] + ODD[n + 1 :] for n in places)]):
-        read, found = astuple(decode(text)), parse_triples(text)
-        outcome = f"{read} {[(*triple.strings, triple.repeats) for triple in found.records]} {astuple(found)[1:]}"
-        rows += [] if outcome == before else [f"{number} {text[-9:]!r}: {outcome}"]
-        before = outcome
-    kept("answers/odd.txt", "\n".join(rows))
-
-
 def test_rows_and_matches_are_found_in_what_they_are_wrapped_in():
     assert parse_rows('{"n": 2, "none": [], "rows": [{"a": 1}, {}]} [{"b": 2}, 5] {"c": 3}') == [
         {"a": 1},
@@ -133,8 +117,11 @@ def test_rows_and_matches_are_found_in_what_they_are_wrapped_in():
         {"b": 2},
         {"c": 3},
     ]
-    asked = ('{"match": 2}', '[1] {"match": " 3 "}', '{"match": null}', '{"match": true}', '{"match": "x"}', "2")
-    assert [*map(parse_match, asked)] == [2, 3, None, None, None, None]
+
+
+@pytest.mark.parametrize(("text", "number"), CASES["matches"])
+def test_matches_are_told_from_no_match_and_from_unreadable_answers(text, number):
+    assert parse_match(text) == number
 
 
 def test_prose_with_brackets_does_not_hide_the_answer():

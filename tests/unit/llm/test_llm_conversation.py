@@ -7,7 +7,7 @@ import pytest
 from tripleaudit.errors import UserError
 from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
 from tripleaudit.llm.endpoint import Answer, Usage
-from tripleaudit.needles.entities import parse_entities
+from tripleaudit.llm.reading import parse_entities
 
 
 def words(text):

@@ -8,10 +8,10 @@ import pytest
 
 from support.processes import alive, program, wait_for
 from tripleaudit.errors import UserError
-from tripleaudit.llm.answers import STATUSES, parse_label
 from tripleaudit.llm.client import Client, Endpoint, Request
 from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import STATUSES, parse_label
 
 
 def local(model: str = "smollm2") -> Endpoint:

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.answers import parse_label, parse_triples
 from tripleaudit.llm.prompts import FOLDER, load_prompt
+from tripleaudit.llm.reading import parse_label, parse_triples
 
 
 @pytest.mark.parametrize(

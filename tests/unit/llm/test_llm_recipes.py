@@ -9,10 +9,10 @@ import yaml
 from support.docs import every_block
 from support.fake_endpoint import FakeEndpoint, Rules
 from support.workflow import ROOT
-from tripleaudit.llm.answers import parse_triples
 from tripleaudit.llm.client import Client, Endpoint, Request
 from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import parse_triples
 
 PAGE = next(b.text for b in every_block(ROOT / "docs" / "language-models.md") if b.text.startswith("endpoints:"))
 RECIPES = yaml.safe_load(PAGE)["endpoints"]

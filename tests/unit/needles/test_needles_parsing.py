@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tripleaudit.llm.answers import parse_match, parse_rows
-from tripleaudit.needles.entities import parse_entities
+from tripleaudit.llm.reading import parse_entities, parse_match, parse_rows
 
 ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
 
@@ -25,6 +24,20 @@ ADA = {"type": "Person", "name": "Ada", "keywords": ["x"]}
         ("[]", "empty", []),
         ("I found nothing.", "failed", []),
         ('["Ada", "Bo"]', "failed", []),
+        ("No further entities.", "empty", []),
+        ("There are no more entities in this part.", "empty", []),
+        ("There are no entities other than Ada.", "failed", []),
+        ('{"Person": ["Ada", "Bo"], "Place": ["Rome"]}', "ok", ["Ada", "Bo", "Rome"]),
+        ('{"entities": {"Person": [{"name": "Ada"}], "Place": [{"name": "Rome"}]}}', "ok", ["Ada", "Rome"]),
+        ('{"entities": [{"Person": {"name": "Ada"}}, {"Place": {"name": "Rome"}}]}', "ok", ["Ada", "Rome"]),
+        ('{"@context": "https://schema.org", "@graph": [{"@type": "Person", "name": "Ada"}]}', "ok", ["Ada"]),
+        ('{"data": {"entities": [{"type": "Person", "name": "Ada"}]}}', "ok", ["Ada"]),
+        ('{"entities": [{"Type": "Person", "Name": "Ada"}]}', "ok", ["Ada"]),
+        (
+            '```json\n[{"type": "T", "name": "Ada"}]\n```\n```json\n[{"type": "T", "name": "Bo"}]\n```',
+            "ok",
+            ["Ada", "Bo"],
+        ),
         ('{"entities": [{"type": "T", "name": "Ada"}, {"type": "T", "na', "truncated", ["Ada"]),
         ('{"entities": [{"type": "T", "na', "truncated", []),
         ('[{"@type": "Person", "title": "Ada"}]', "repaired", ["Ada"]),
@@ -52,6 +65,12 @@ def test_records_are_normalised():
     assert parse_entities('[{"name": "n"}]').records[0]["type"] == "Thing"
 
 
+@pytest.mark.parametrize("row", ['"Type": "Person"', '"entity_type": "Person"', '"@type": "schema:Person"'])
+def test_types_under_other_keys_are_read(row):
+    (record,) = parse_entities('{"entities": [{' + row + ', "Name": "Ada", "Keywords": "a; b"}]}').records
+    assert record == {"type": "Person", "name": "Ada", "properties": {"keywords": ["a", "b"]}}
+
+
 ANSWER = json.dumps({"entities": [{**ADA, "name": f"E{n}", "description": 'a "b" {c} [d]'} for n in range(6)]})
 
 
@@ -63,8 +82,8 @@ def test_any_beginning_of_an_answer_gives_a_beginning_of_its_entities():
 
 
 def test_judges_answers_and_rows_of_lists():
-    said = ('{"match": 3}', 'Sure: {"match": "2"}', '{"match": null}', "yes", '{"match": true}')
-    assert [parse_match(text) for text in said] == [3, 2, None, None, None]
+    answers = ('{"match": 3}', 'Sure: {"match": "2"}', '{"match": null}', "yes", '{"match": true}')
+    assert [parse_match(text) for text in answers] == [3, 2, 0, None, None]
     assert parse_rows('{"needles": [{"paragraph": "a"}, {"paragraph": "b"}]}') == [{"paragraph": c} for c in "ab"]
     assert parse_rows('[{"paragraph": "a"}, 3]') == [{"paragraph": "a"}] == parse_rows('{"paragraph": "a"}')
 

@@ -18,8 +18,8 @@ from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.generative.extraction import Call, Extraction
 from tripleaudit.generative.extraction import Task as Question
-from tripleaudit.llm.answers import parse_triples
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import parse_triples
 from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import check_matching, sentence_counts
 from tripleaudit.scoring.metrics import micro

@@ -23,9 +23,9 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.verbaliser import Verbaliser
 from tripleaudit.errors import UserError
-from tripleaudit.llm.answers import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
+from tripleaudit.llm.reading import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples
 
 if TYPE_CHECKING:
     from tripleaudit.llm.client import Client

@@ -15,9 +15,7 @@ from typing import Any
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.grescores.systems import System, clean, usable
-from tripleaudit.llm.answers import says_nothing
-from tripleaudit.llm.endpoint import split_thought
-from tripleaudit.llm.lenient import decode
+from tripleaudit.llm.reading import count_parts
 
 Verdicts = Mapping[str, Sequence[bool | None]]
 
@@ -89,8 +87,6 @@ def triple_json(triple: Sequence[Any]) -> str:
 
 Splits = Mapping[str, Mapping[str, str]]
 
-MOST_PARTS = 10
-
 
 def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
     """Read stored answers of the splitting prompt.
@@ -108,49 +104,32 @@ def read_splits(path: str | Path) -> dict[str, dict[str, str]]:
 
 
 def granularity(system: System, splits: Splits, official: bool) -> dict[str, float]:
-    """Return GS per text: the mean of exp(-n) over the text's distinct triples.
+    """Return GS per text: the mean of exp(-n) over the text's distinct triples with a readable answer.
 
     Official: every text of the details that has at least one answer, brackets counted. Default: the system's texts
-    with at least one usable triple that were split, and :func:`count_parts`.
+    with at least one usable triple that were split, and :func:`~tripleaudit.llm.reading.count_parts`.
     """
     count = count_brackets if official else count_parts
     texts = splits if official else [text for text, triples in system.texts.items() if clean(triples)[0]]
     values = {}
     for text in texts:
-        answers = splits.get(text)
-        if answers:
-            values[text] = sum(math.exp(-count(answer)) for answer in answers.values()) / len(answers)
+        counts = [count(answer) for answer in splits.get(text, {}).values()]
+        scores = [math.exp(-parts) for parts in counts if parts is not None]
+        if scores:
+            values[text] = sum(scores) / len(scores)
     return values
 
 
 def split_value(answer: str) -> float | None:
     """Return GS of one triple from the answer about it, None where that cannot be read."""
-    return round(math.exp(-count_parts(answer)), 2) if readable_parts(answer) else None
+    parts = count_parts(answer)
+    return None if parts is None else round(math.exp(-parts), 2)
 
 
 def count_brackets(answer: str) -> int:
     """Return the official count of parts: pairs of square brackets, where a single pair means no split."""
     pairs = min(answer.count("["), answer.count("]"))
     return 0 if pairs == 1 else pairs
-
-
-def count_parts(answer: str) -> int:
-    """Return the number of parts in an answer that lists triples, at most :data:`MOST_PARTS`.
-
-    The list may stand in prose or in a code fence, be the value of an object (``{"parts": […]}``), or be written as one
-    triple after the other. No or one triple means no split. An answer without JSON is counted by its brackets.
-    """
-    decoded = decode(answer)
-    empty = len(decoded.values) > 1 and not any(decoded.values)
-    if not decoded.values or decoded.truncated or empty:
-        return min(count_brackets(split_thought(answer)[1]), MOST_PARTS)
-    parts = sum(len(_parts(value)) for value in decoded.values)
-    return min(parts, MOST_PARTS) if parts > 1 else 0
-
-
-def readable_parts(answer: str) -> bool:
-    """Whether an answer to the splitting prompt holds JSON, or says that there is nothing to split."""
-    return bool(decode(answer).values) or says_nothing(answer)
 
 
 def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
@@ -161,11 +140,3 @@ def granularity_coverage(system: System, splits: Splits) -> dict[str, float]:
         if distinct and text in splits:
             values[text] = len(distinct & set(splits[text])) / len(distinct)
     return values
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return the triples in a JSON value: lists or objects inside it, else itself if it holds anything."""
-    inner = [item for item in (value.values() if isinstance(value, dict) else value) if isinstance(item, list | dict)]
-    if isinstance(value, dict) and len(inner) == 1 and isinstance(inner[0], list):
-        return _parts(inner[0])
-    return inner or ([value] if value and not (isinstance(value, dict) and [] in value.values()) else [])

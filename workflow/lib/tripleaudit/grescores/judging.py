@@ -14,12 +14,12 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.grescores.judgements import readable_parts, triple_json
+from tripleaudit.grescores.judgements import triple_json
 from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
-from tripleaudit.llm.answers import parse_yes_no
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
+from tripleaudit.llm.reading import count_parts, parse_yes_no
 from tripleaudit.llm.section import Access
 
 MOST_UNREADABLE = 0.1  # share of the questions
@@ -166,7 +166,7 @@ def _splits(system: System, found: Mapping[Question, str | None]) -> dict[str, d
 
 
 def _readable(text: str) -> str | None:
-    return text if readable_parts(text) else None
+    return None if count_parts(text) is None else text
 
 
 _ONE_WORD = "Answer with one word, true or false, and nothing else."

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.answers import Parsed
 from tripleaudit.llm.endpoint import Answer, Request, Usage
+from tripleaudit.llm.reading import Parsed
 from tripleaudit.llm.splitting import split
 
 Message = Mapping[str, str]

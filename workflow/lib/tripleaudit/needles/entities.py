@@ -1,7 +1,4 @@
-"""Extracted entities with provenance: read from answers, as a raw list, as a deduplicated view, and as plain text.
-
-Bad content of an answer never raises, it shows in the status.
-"""
+"""Extracted entities with provenance: as a raw list, as a deduplicated view, and as plain text."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -9,8 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tripleaudit.fields import CLOSED
-from tripleaudit.llm.answers import Parsed
-from tripleaudit.llm.lenient import decode
 
 SEPARATOR = "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
 PLACEHOLDERS = ("", "unknown", "n/a", "na", "none", "null", "not specified", "not given", "not available", "-", "–")
@@ -116,117 +111,3 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(item)
     else:
         yield str(value)
-
-
-NAME_KEYS = ("name", "title", "label", "headline")
-WRAPPERS = ("entities", "items", "results", "records")
-DEFAULT_TYPE = "Thing"
-
-
-def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
-    """Read the entities of an answer.
-
-    Accepts ``{"entities": [...]}``, a bare list, one object, an object keyed by type, JSON lines and several values in
-    a row, each with the repairs of :mod:`tripleaudit.llm.lenient`. Of a truncated answer the complete entities
-    are kept.
-
-    Args:
-        answer_status: ``ok``, ``truncated`` or ``refused``, as the client reports it.
-
-    Returns:
-        Records ``{"type", "name", "properties", "extra"}``. Status ``empty`` is a readable answer without entities,
-        ``failed`` one that holds no JSON.
-    """
-    if answer_status == "refused":
-        return Parsed([], "refused", ("the model refused to answer",))
-    decoded = decode(text)
-    notes = list(decoded.notes)
-    if not decoded.values and not (decoded.truncated and ("[" in text or "{" in text)):
-        return Parsed([], "failed", ("the answer holds no JSON object or list",))
-    rows = [row for value in decoded.values for row in _rows(value)]
-    records = []
-    for row in rows:
-        record, remarks = _record(row)
-        if record is not None:
-            records.append(record)
-        notes += [remark for remark in remarks if remark not in notes]
-    if decoded.truncated or answer_status == "truncated":
-        return Parsed(records, "truncated", tuple(notes))
-    if rows and not records:
-        return Parsed([], "failed", (*notes, "the answer holds no entity with a type, a name or properties"))
-    if not records:
-        return Parsed([], "empty", tuple(notes))
-    return Parsed(records, "repaired" if decoded.repaired or decoded.surrounded or notes else "ok", tuple(notes))
-
-
-def _rows(value: Any) -> list[Any]:
-    """Unwrap what holds entities; a row may still be anything."""
-    if isinstance(value, list):
-        return value
-    for key in WRAPPERS:
-        if isinstance(value.get(key), list):
-            return value[key]
-    if "type" in value or "@type" in value or any(key in value for key in NAME_KEYS):
-        return [value]
-    by_type = []
-    for kind, items in value.items():
-        items = [items] if isinstance(items, dict) else items
-        if isinstance(items, list):
-            by_type += [{"type": kind, **item} for item in items if isinstance(item, dict)]
-    if by_type or all(value[key] == [] for key in value):
-        return by_type
-    return [value]
-
-
-def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
-    if not isinstance(row, dict) or not row:
-        return None, ["an item that is no object was left out"]
-    row = dict(row)
-    notes = []
-    kind = row.pop("@type", None)
-    kind = row.pop("type", kind)
-    if isinstance(kind, list):
-        kind = kind[0] if kind else None
-    nested = row.pop("properties", None)
-    if isinstance(nested, dict):
-        row = {**nested, **row}
-    name = None
-    for key in NAME_KEYS:
-        if isinstance(row.get(key), str | int | float) and name is None:
-            name = str(row.pop(key))
-            if key != "name":
-                notes.append(f"'{key}' was read as the name")
-    row.pop("name", None)
-    if kind is None and name is None and not any(value not in (None, "", []) for value in row.values()):
-        return None, ["an empty item was left out"]
-    if (name or row) and not _says(name) and not _says(row):
-        return None, ["an item that only repeats the form of the answer was left out"]
-    if kind is None:
-        kind = DEFAULT_TYPE
-        notes.append("an entity without a type")
-    if not _says(name):
-        name = None
-        notes.append("an entity without a name")
-    properties = {str(key): _value(str(key), value) for key, value in row.items()}
-    return {"type": str(kind).strip(), "name": name.strip() if name else None, "properties": properties}, notes
-
-
-def _says(value: Any) -> bool:
-    """Whether a letter or a digit is in it; "..." copied from the prompt's example says nothing."""
-    if isinstance(value, dict | list):
-        return any(map(_says, value.values() if isinstance(value, dict) else value))
-    return value is not None and any(character.isalnum() for character in str(value))
-
-
-def _value(key: str, value: Any) -> Any:
-    if key == "keywords" and isinstance(value, str):
-        return [part.strip() for part in value.split(",") if part.strip()]
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list):
-        return [_value("", item) for item in value if item is not None]
-    if isinstance(value, dict):
-        return {str(inner): _value("", item) for inner, item in value.items()}
-    return value

@@ -12,14 +12,14 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.llm.answers import parse_match
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Driver, Limits, Talk, TokenCounter, Turn, converse, counters
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import parse_entities, parse_match
 from tripleaudit.llm.section import Access
-from tripleaudit.needles.entities import Entity, parse_entities
+from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.minea import Index
 from tripleaudit.needles.needle import Needle

@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.llm.answers import parse_rows
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import parse_rows
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle, one_paragraph, problem

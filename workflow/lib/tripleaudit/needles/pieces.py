@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tripleaudit.llm.answers import STATUSES
 from tripleaudit.llm.conversation import Piece, TokenCounter, Turn
+from tripleaudit.llm.reading import STATUSES
 from tripleaudit.llm.splitting import Span, split, split_evenly
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import wilson

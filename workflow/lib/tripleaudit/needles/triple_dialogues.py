@@ -10,12 +10,12 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.fields import read_rows
 from tripleaudit.files import write_jsonl
-from tripleaudit.llm.answers import Parsed, parse_triples
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Driver, Limits, Piece, TokenCounter, Turn, converse
 from tripleaudit.llm.endpoint import Answer
 from tripleaudit.llm.estimate import Estimate, Rehearsal
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.reading import Parsed, parse_triples
 from tripleaudit.llm.section import Access
 from tripleaudit.needles.pieces import Counters, call_row
 from tripleaudit.needles.thread_prompts import Prompts

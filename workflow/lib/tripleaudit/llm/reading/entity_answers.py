@@ -1,0 +1,173 @@
+"""The entities of an answer, as records with a type, a name and properties."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tripleaudit.llm.reading.answer_text import says_nothing
+from tripleaudit.llm.reading.json_values import decode
+from tripleaudit.llm.reading.parsed import Parsed
+
+NAME_KEYS = ("name", "title", "label", "headline", "entity", "entity_name")
+TYPE_KEYS = ("type", "@type", "entity_type", "class", "category")
+WRAPPER_KEYS = ("entities", "items", "results", "records", "@graph", "data", "response")
+DEFAULT_TYPE = "Thing"
+_STANDARD_KEYS = {"name", "title", "label", "headline", "type", "description", "keywords", "entities", "properties"}
+_SCHEMA_PREFIX = re.compile(r"(?:schema:|https?://schema\.org/)")
+
+
+def parse_entities(text: str, answer_status: str = "ok") -> Parsed:
+    """Read the entities of an answer.
+
+    Accepts ``{"entities": [...]}``, a bare list, one object, an object keyed by type, a graph of JSON-LD, JSON lines
+    and several values in a row. Of a truncated answer the complete entities are kept.
+
+    Args:
+        answer_status: ``ok``, ``truncated`` or ``refused``, as the client reports it.
+
+    Returns:
+        Records ``{"type", "name", "properties"}``. Status ``empty`` is an answer that states that there are no
+        entities, ``failed`` one that holds no JSON.
+    """
+    if answer_status == "refused":
+        return Parsed([], "refused", ("the model refused to answer",))
+    decoded = decode(text)
+    if not decoded.values and not decoded.truncated:
+        if says_nothing(text):
+            return Parsed([], "empty")
+        return Parsed([], "failed", ("the answer holds no JSON object or list",))
+    rows = [row for value in decoded.values for row in _rows(value)]
+    records = []
+    notes = dict.fromkeys(decoded.notes)
+    for row in rows:
+        record, remarks = _record(row)
+        if record is not None:
+            records.append(record)
+        notes.update(dict.fromkeys(remarks))
+    if decoded.truncated or answer_status == "truncated":
+        return Parsed(records, "truncated", tuple(notes))
+    if rows and not records:
+        return Parsed([], "failed", (*notes, "the answer holds no entity with a type, a name or properties"))
+    if not records:
+        return Parsed([], "empty", tuple(notes))
+    return Parsed(records, "repaired" if decoded.surrounded or notes else "ok", tuple(notes))
+
+
+def _rows(value: Any) -> list[Any]:
+    """Return the items that may be entities."""
+    if isinstance(value, list):
+        return [_unwrap_type(item) for item in value]
+    members = _with_standard_keys(value)
+    for key in WRAPPER_KEYS:
+        if isinstance(members.get(key), list | dict):
+            return _rows(members[key])
+    if any(key in members for key in (*TYPE_KEYS[:3], *NAME_KEYS)):
+        return [value]
+    by_type: list[Any] = []
+    for kind, items in value.items():
+        if isinstance(items, dict):
+            items = [items]
+        if isinstance(items, list):
+            by_type += [_typed(kind, item) for item in items if isinstance(item, dict | str)]
+    if by_type or all(items == [] for items in value.values()):
+        return by_type
+    return [value]
+
+
+def _typed(kind: str, item: Mapping[str, Any] | str) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"type": kind, "name": item}
+    return {"type": kind, **_with_standard_keys(item)}
+
+
+def _unwrap_type(item: Any) -> Any:
+    """Return ``{"type": "Person", ...}`` for ``{"Person": {...}}``, other items as they are."""
+    if isinstance(item, dict) and len(item) == 1:
+        ((kind, inner),) = item.items()
+        if isinstance(inner, dict) and kind.lower() not in _STANDARD_KEYS:
+            return _typed(kind, inner)
+    return item
+
+
+def _with_standard_keys(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a row with lower-case names of its standard members; "Name" and "Keywords" are common."""
+    return {str(key).lower() if str(key).lower() in _STANDARD_KEYS else str(key): item for key, item in row.items()}
+
+
+def _record(row: Any) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the record of an item, None where it is none, and remarks about what was read otherwise."""
+    if not isinstance(row, dict) or not row:
+        return None, ["an item that is no object was left out"]
+    members = _with_standard_keys(row)
+    remarks: list[str] = []
+    kind = _take_type(members)
+    nested = members.pop("properties", None)
+    if isinstance(nested, dict):
+        members = {**nested, **members}
+    name = _take_name(members, remarks)
+    has_values = any(value not in (None, "", []) for value in members.values())
+    if kind is None and name is None and not has_values:
+        return None, ["an empty item was left out"]
+    if (name or members) and not _has_content(name) and not _has_content(members):
+        return None, ["an item that only repeats the form of the answer was left out"]
+    if kind is None:
+        kind = DEFAULT_TYPE
+        remarks.append("an entity without a type")
+    if not _has_content(name):
+        name = None
+        remarks.append("an entity without a name")
+    properties = {key: _value(key, value) for key, value in members.items()}
+    return {"type": kind, "name": name.strip() if name else None, "properties": properties}, remarks
+
+
+def _take_type(members: dict[str, Any]) -> str | None:
+    """Remove the member that names the type, and return the type."""
+    for key in TYPE_KEYS:
+        kind = members.get(key)
+        if isinstance(kind, list):
+            kind = kind[0] if kind else None
+        if kind is not None and not isinstance(kind, dict):
+            del members[key]
+            for unused in ("type", "@type"):
+                members.pop(unused, None)
+            return _SCHEMA_PREFIX.sub("", str(kind).strip(), count=1)
+    members.pop("type", None)
+    members.pop("@type", None)
+    return None
+
+
+def _take_name(members: dict[str, Any], remarks: list[str]) -> str | None:
+    """Remove the member that names the entity, and return the name."""
+    name = None
+    for key in NAME_KEYS:
+        if isinstance(members.get(key), str | int | float):
+            name = str(members.pop(key))
+            if key != "name":
+                remarks.append(f"'{key}' was read as the name")
+            break
+    members.pop("name", None)
+    return name
+
+
+def _has_content(value: Any) -> bool:
+    """Return whether a letter or a digit is in a value; "..." copied from the prompt's example has none."""
+    if isinstance(value, dict):
+        return any(map(_has_content, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_content, value))
+    return value is not None and any(character.isalnum() for character in str(value))
+
+
+def _value(key: str, value: Any) -> Any:
+    """Return a property's value with scalars as text; keywords in one string become a list."""
+    if key == "keywords" and isinstance(value, str):
+        return [part.strip() for part in re.split(r"[,;]", value) if part.strip()]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list):
+        return [_value("", item) for item in value if item is not None]
+    if isinstance(value, dict):
+        return {str(inner): _value("", item) for inner, item in value.items()}
+    return value

@@ -1,0 +1,79 @@
+"""The number of smaller triples that an answer splits a triple into (granularity)."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
+from tripleaudit.llm.reading.json_values import decode
+from tripleaudit.llm.reading.triple_answers import parse_triples
+
+MAX_PARTS = 10
+_PARTS_KEYS = ("parts", "triples", "sub_triples", "subtriples", "facts", "splits", "result")
+_ROLE_KEYS = frozenset({"subject", "relation", "predicate", "object", "head", "tail"})
+_NO_SPLIT = re.compile(
+    r"(?:.*\b(?:cannot|can['’]t|can not|could not|no need to|not|n['’]t need to)(?: \w+){0,2} "
+    r"(?:split|broken|divided|decomposed|separated)\b.*"
+    r"|\W*no (?:\w+ )?(?:split|splitting|parts?)\b.*"
+    r"|.*\b(?:single fact|one fact|already (?:atomic|specific))\b.*)",
+    re.IGNORECASE,
+)
+
+
+def count_parts(answer: str) -> int | None:
+    """Return the number of parts in an answer that lists triples, at most :data:`MAX_PARTS`; None if unreadable.
+
+    The list may stand in prose or in a code fence, be the value of an object (``{"parts": [...]}``), or be written as
+    one triple after the other. No or one triple means no split, as does an answer that says so ("N/A (The triple is
+    already specific ...)"). An answer that stops inside its list counts with the parts that are complete, or with two
+    where it stops inside the second one; one that began fewer is unreadable.
+    """
+    decoded = decode(answer)
+    if decoded.values or decoded.truncated:
+        parts = _count_in_values(decoded.values)
+        if decoded.truncated and parts < 2:
+            parts = _count_in_values(decode(answer, keep_unfinished=True).values)
+    else:
+        parts = sum(triple.repeats for triple in parse_triples(answer).records)
+        plain = strip_wrapping(answer)
+        if not parts and not says_nothing(plain) and not (len(plain) <= 300 and _NO_SPLIT.fullmatch(plain)):
+            return None
+    if parts < 2:
+        return None if decoded.truncated else 0
+    return min(parts, MAX_PARTS)
+
+
+def _count_in_values(values: Sequence[Any]) -> int:
+    """Count the parts of the values that hold the answer: objects, else lists of lists, else single lists."""
+    objects = [value for value in values if isinstance(value, dict)]
+    nested_lists = [value for value in values if isinstance(value, list) and _containers(value)]
+    single_lists = [value for value in values if isinstance(value, list) and not _containers(value)]
+    if objects:
+        return sum(_count_in_object(value) for value in objects)
+    if nested_lists:
+        return sum(len(_containers(value)) for value in nested_lists)
+    return sum(bool(value) for value in single_lists)
+
+
+def _count_in_object(value: dict[str, Any]) -> int:
+    if _ROLE_KEYS & {name.lower() for name in value}:
+        return 1
+    for key in _PARTS_KEYS:
+        if key in value:
+            return _count_in_list(value[key])
+    return sum(_count_in_list(item) for item in value.values() if isinstance(item, list))
+
+
+def _count_in_list(value: Any) -> int:
+    if not isinstance(value, list):
+        return 0
+    containers = [item for item in _containers(value) if item]
+    if containers:
+        return len(containers)
+    statements = [item for item in value if isinstance(item, str) and " " in item.strip()]
+    is_one_triple = len(value) == 3
+    return len(statements) if len(statements) == len(value) and not is_one_triple else bool(value)
+
+
+def _containers(value: Sequence[Any]) -> list[Any]:
+    return [item for item in value if isinstance(item, list | dict)]

@@ -1,0 +1,63 @@
+"""Rows of objects, and the record that a judge points at."""
+
+import re
+from typing import Any
+
+from tripleaudit.llm.reading.answer_text import says_nothing, strip_wrapping
+from tripleaudit.llm.reading.json_values import decode
+
+_MATCH_KEYS = ("match", "record", "index", "number", "answer")
+_NUMBERED = re.compile(r"[^\d{]{0,40}?(\d+)\W*")  # "2", "Match: 2", "Record 2."
+_NONE = re.compile(r"\W*(?:none|null|no)\b[^\d]*", re.IGNORECASE)
+
+
+def parse_rows(text: str) -> list[dict[str, Any]]:
+    """Return all objects of an answer that is a list of objects, possibly wrapped in an object or in prose."""
+    rows: list[dict[str, Any]] = []
+    for value in decode(text).values:
+        if isinstance(value, dict):
+            rows += _first_list_of_objects(value) or [value]
+        else:
+            rows += [row for row in value if isinstance(row, dict)]
+    return rows
+
+
+def _first_list_of_objects(value: dict[str, Any]) -> list[dict[str, Any]]:
+    for item in value.values():
+        if isinstance(item, list) and item and all(isinstance(row, dict) for row in item):
+            return item
+    return []
+
+
+def parse_match(text: str) -> int | None:
+    """Return the number of the record that a judge points at, 0 for no match, None for an unreadable answer."""
+    objects_first = sorted(decode(text).values, key=lambda value: isinstance(value, list))
+    for value in objects_first:
+        if isinstance(value, dict):
+            members = [value[key] for key in _MATCH_KEYS if key in value]
+        else:
+            members = value if len(value) == 1 else []
+        numbers = [number for member in members if (number := _number(member)) is not None]
+        if numbers:
+            return numbers[0]
+    plain = strip_wrapping(text)
+    numbered = _NUMBERED.fullmatch(plain)
+    if numbered and not _NONE.match(plain):
+        return int(numbered[1])
+    return 0 if _NONE.fullmatch(plain) or says_nothing(plain) else None
+
+
+def _number(value: Any) -> int | None:
+    """Return the number in a value, 0 for null, false and words for nothing, None where there is no number."""
+    if value is None or value is False:
+        return 0
+    if isinstance(value, list):
+        return _number(value[0]) if len(value) == 1 else None if value else 0
+    if isinstance(value, str):
+        numbered = _NUMBERED.fullmatch(value)
+        if numbered:
+            return int(numbered[1])
+        return 0 if says_nothing(value) else None
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None

@@ -1,0 +1,301 @@
+"""The triples of an answer."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tripleaudit.llm.endpoint import Answer
+from tripleaudit.llm.reading.answer_text import is_refusal, says_nothing, strip_wrapping
+from tripleaudit.llm.reading.json_values import Decoded, decode
+from tripleaudit.llm.reading.parsed import Parsed, text_and_status
+
+ROLES = ("subject", "relation", "object")
+_SYNONYMS = {
+    "subject": "subject s sub subj head h source from entity1 entity_1 e1 arg1 head_entity",
+    "relation": "relation r rel predicate pred p relationship relation_type property verb edge",
+    "object": "object o obj tail t target to entity2 entity_2 e2 arg2 tail_entity value",
+    "subject_type": "subject_type s_type head_type subj_type type1",
+    "object_type": "object_type o_type tail_type obj_type type2",
+}
+_ROLE_OF = {synonym: role for role, synonyms in _SYNONYMS.items() for synonym in synonyms.split()}
+_NAME_KEYS = ("name", "text", "entity", "mention", "label", "value")
+
+_LIST_MARK = re.compile(r"\s*(?:[-*•]|\d+[.)])?\s*")
+_COLUMN = re.compile(r"\s*(?:\||\t|->|→)\s*")
+_RULE_CELL = re.compile(r":?-+:?")
+_ELEMENT = r"\"[^\"\n]*\"|'[^'\n]*'|[^(),;<>\"\n]+(?:\([^()\n]*\))?"
+_GROUP = re.compile(rf"[(<]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[,;]\s*({_ELEMENT})\s*[)>]")
+_BETWEEN_GROUPS = re.compile(
+    r"\W*(?:(?:here|the|extracted|following|final|are|is|triples?|relations?|facts?|answer|result|output|and)\b\W*)*",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = ".… "
+_EMPHASIS = "*_`\"'“” "
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTriple:
+    """A triple of strings.
+
+    Attributes:
+        repeats: how often the answer holds the triple.
+        subject_type, object_type: types of the arguments, None where the answer does not give them.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    repeats: int = 1
+    subject_type: str | None = None
+    object_type: str | None = None
+
+    @property
+    def strings(self) -> tuple[str, str, str]:
+        """Subject, relation and object."""
+        return self.subject, self.relation, self.object
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row of a predictions file; members without content are left out."""
+        row: dict[str, Any] = {"subject": self.subject, "relation": self.relation, "object": self.object}
+        if self.repeats > 1:
+            row["repeats"] = self.repeats
+        if self.subject_type:
+            row["subject_type"] = self.subject_type
+        if self.object_type:
+            row["object_type"] = self.object_type
+        return row
+
+
+def parse_triples(answer: Answer | str, entity_types: Collection[str] = ()) -> Parsed:
+    """Read the triples of an answer.
+
+    Accepts lists of three, objects with the usual names of the three roles, and such lists and objects inside other
+    ones. Only in an answer without any JSON, rows of a table (``a | b | c``) and groups in brackets (``(a, b, c)``)
+    count, the groups where their line holds no sentence. Numbers and booleans become text and blanks are collapsed.
+    Items with an empty element or another number of elements are dropped and counted.
+
+    An answer that holds objects and lists, or lists of lists and single lists, quotes something or thinks aloud: the
+    first kind with triples is read, and the values of the others count as dropped.
+
+    Args:
+        answer: the client's answer, or its text alone.
+        entity_types: names that are cut off as a suffix (``Paris:LOCATION``) and kept as the argument's type.
+    """
+    text, status = text_and_status(answer)
+    if status == "refused":
+        return Parsed((), "refused")
+    decoded = decode(text)
+    triples, dropped = _triples_of_values(decoded.values, entity_types)
+    notes = list(decoded.notes)
+    is_plain = False
+    if not triples and not decoded.values and not decoded.truncated:
+        plain_items = [_clean(item, entity_types) for item in _plain_items(strip_wrapping(text))]
+        triples = [triple for triple in plain_items if triple is not None]
+        is_plain = bool(triples)
+    if is_plain:
+        notes.append("no JSON")
+    if dropped:
+        notes.append("malformed items")
+    if status == "truncated" or decoded.truncated:
+        status = "truncated"
+    elif triples:
+        status = "repaired" if is_plain or dropped or decoded.repaired else "ok"
+    else:
+        status = _status_without_triples(text, decoded, dropped)
+    return Parsed(tuple(_merge(triples)), status, tuple(notes), dropped)
+
+
+def _status_without_triples(text: str, decoded: Decoded, dropped: int) -> str:
+    if decoded.values and not dropped and any(_has_empty_list(value) for value in decoded.values):
+        return "empty"
+    if says_nothing(text):
+        return "empty"
+    return "refused" if is_refusal(text) else "failed"
+
+
+def _has_empty_list(value: Any) -> bool:
+    """Return whether a value is an empty list or object, or holds one."""
+    if isinstance(value, dict):
+        return not value or any(_has_empty_list(item) for item in value.values())
+    return value == []
+
+
+def _triples_of_values(values: Sequence[Any], entity_types: Collection[str]) -> tuple[list[ParsedTriple], int]:
+    """Return the triples of an answer's values and the number of items that were dropped."""
+    objects = [value for value in values if isinstance(value, dict)]
+    nested_lists = [value for value in values if isinstance(value, list) and (_is_nested(value) or not value)]
+    single_lists = [value for value in values if isinstance(value, list) and value and not _is_nested(value)]
+    triples: list[ParsedTriple] = []
+    dropped = 0
+    is_answered = False
+    for kind in (objects, nested_lists, single_lists):
+        if is_answered:
+            dropped += sum(bool(value) for value in kind)
+            continue
+        items = [item for value in kind for item in _items(value, {})]
+        cleaned = [None if item is None else _clean(item, entity_types) for item in items]
+        triples = [triple for triple in cleaned if triple is not None]
+        dropped += len(cleaned) - len(triples)
+        is_answered = bool(triples) or (not cleaned and any(_has_empty_list(value) for value in kind))
+    if is_answered and not triples:
+        return [], 0  # an empty list beside quotations
+    return triples, dropped
+
+
+def _items(value: Any, roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+    """Yield the triples inside a JSON value as ``{role: element}``, and None for each item that is none.
+
+    Args:
+        roles: elements that an object around the value gives for all its triples.
+    """
+    if isinstance(value, dict):
+        yield from _items_of_object(value, roles)
+    elif isinstance(value, list) and _is_nested(value):
+        for item in value:
+            yield from _items(item, roles)
+    elif isinstance(value, list) and value:
+        yield from _items_of_strings(value)
+    elif isinstance(value, str):
+        yield from _items_of_string(value)
+    elif not isinstance(value, list):
+        yield None
+
+
+def _items_of_object(value: Mapping[str, Any], outer_roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+    roles = dict(outer_roles)
+    members = {str(name).strip().lower().replace(" ", "_"): item for name, item in value.items()}
+    by_role: dict[str, Any] = {}
+    inner = []
+    for name, item in members.items():
+        role = _ROLE_OF.get(name)
+        if role and _is_element(item):
+            if name == role:
+                by_role[role] = item
+            else:
+                by_role.setdefault(role, item)
+        elif isinstance(item, list | dict) or (isinstance(item, str) and _OPENS_JSON.match(item)):
+            inner.append(item)
+    if "relation" not in by_role and {"subject", "object"} <= set(by_role) and isinstance(members.get("type"), str):
+        by_role["relation"] = members["type"]
+    roles |= by_role
+    if set(ROLES) <= set(roles):
+        yield from _expand(roles)
+        return
+    if value and not inner:
+        yield None
+    for item in inner:
+        if isinstance(item, str):
+            for decoded in decode(item).values:
+                yield from _items(decoded, {})
+        else:
+            yield from _items(item, by_role)
+
+
+_OPENS_JSON = re.compile(r"\s*[\[{]")
+
+
+def _is_element(item: Any) -> bool:
+    """Return whether a value can be an element of a triple: a scalar, an object with a name, or a list of these."""
+    if isinstance(item, dict):
+        return _name_of(item) is not None
+    if isinstance(item, list):
+        return bool(item) and all(not isinstance(part, list) and _is_element(part) for part in item)
+    return True
+
+
+def _name_of(item: Mapping[str, Any]) -> Any:
+    names = (item[key] for key in _NAME_KEYS if isinstance(item.get(key), str | int | float))
+    return next(names, None)
+
+
+def _expand(roles: Mapping[str, Any]) -> Iterator[dict[str, Any] | None]:
+    """Yield one item for each subject and object; lists of both at once are ambiguous, and no item."""
+    subjects = roles["subject"] if isinstance(roles["subject"], list) else [roles["subject"]]
+    objects = roles["object"] if isinstance(roles["object"], list) else [roles["object"]]
+    if len(subjects) > 1 and len(objects) > 1:
+        yield None
+        return
+    for subject in subjects:
+        for object_ in objects:
+            item = {**roles, "subject": subject, "object": object_}
+            for role in ROLES:
+                if isinstance(item[role], dict):
+                    kind = item[role].get("type")
+                    if isinstance(kind, str):
+                        item.setdefault(f"{role}_type", kind)
+                    item[role] = _name_of(item[role])
+            yield item
+
+
+def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
+    """Yield the triple that a list of scalars is, or the triples that its strings are."""
+    in_strings = [next(_plain_items(item), None) if isinstance(item, str) else None for item in value]
+    if all(item is not None for item in in_strings):
+        yield from in_strings
+    elif len(value) == len(ROLES):
+        yield dict(zip(ROLES, value, strict=True))
+    else:
+        yield None
+
+
+def _items_of_string(value: str) -> Iterator[dict[str, Any] | None]:
+    plain = list(_plain_items(value))
+    yield from plain or [None]
+
+
+def _is_nested(value: Iterable[Any]) -> bool:
+    return any(isinstance(item, list | dict) for item in value)
+
+
+def _plain_items(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the triples of rows and of groups in brackets, line by line; a table's header names its columns."""
+    columns: Sequence[str | None] = ROLES
+    for line in text.splitlines():
+        row = _LIST_MARK.sub("", line, count=1)
+        cells = [cell.strip(_EMPHASIS) for cell in _COLUMN.split(row.strip().strip("|"))]
+        header = [_ROLE_OF.get(cell.lower().replace(" ", "_")) for cell in cells]
+        if set(ROLES) <= set(header):
+            columns = header
+        elif len(cells) == len(columns) and not any(_RULE_CELL.fullmatch(cell) for cell in cells):
+            yield {role: cell for role, cell in zip(columns, cells, strict=True) if role}
+        elif _BETWEEN_GROUPS.fullmatch(_GROUP.sub(" ", row)):
+            for group in _GROUP.finditer(row):
+                elements = [element.strip(_EMPHASIS) for element in group.groups()]
+                yield dict(zip(ROLES, elements, strict=True))
+
+
+def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTriple | None:
+    """Return the triple of an item, None where an element is empty or copied from the form of the answer."""
+    elements = {role: _string(item[role]) for role in ROLES}
+    types = {f"{role}_type": _string(item.get(f"{role}_type")) or None for role in ("subject", "object")}
+    type_names = {name.casefold() for name in entity_types}
+    for role in ("subject", "object"):
+        name, _, suffix = elements[role].rpartition(":")
+        if suffix.strip().casefold() in type_names:
+            elements[role] = name.strip()
+            types[f"{role}_type"] = suffix.strip()
+    strings = (elements["subject"], elements["relation"], elements["object"])
+    is_form = all(string.casefold() == role for role, string in zip(ROLES, strings, strict=True))
+    if is_form or not all(string.strip(_PLACEHOLDER) for string in strings):
+        return None
+    return ParsedTriple(*strings, repeats=1, **types)
+
+
+def _string(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value)
+    encodable = text.encode("utf-8", "replace").decode()  # lone surrogates cannot be written to any file
+    return " ".join(encodable.split())
+
+
+def _merge(triples: Sequence[ParsedTriple]) -> Iterator[ParsedTriple]:
+    counts: dict[tuple[str, str, str], int] = {}
+    for triple in triples:
+        counts[triple.strings] = counts.get(triple.strings, 0) + 1
+    for triple in triples:
+        repeats = counts.pop(triple.strings, 0)
+        if repeats:
+            yield replace(triple, repeats=repeats)
