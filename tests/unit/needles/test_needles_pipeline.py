@@ -162,6 +162,42 @@ def test_false_positives_are_judged_too(tmp_path):
     assert rates == {"n": 0, "ns": 0, "k0.5": 0, "k0.6": 0, "k0.7": 0, "llm": 0.1}  # one record stands for one needle
 
 
+def test_every_request_for_json_carries_a_closed_schema_with_the_types_of_the_study(tmp_path):
+    corpus = corpus_from_needles([make_document(60)], make_needles(), PLAN)
+    with asking(tmp_path, NeedleModel()) as (fake, client):
+        extract_corpus(corpus, PLAN, client, "fake")
+    formats = [body["response_format"]["json_schema"] for body in fake.requests]
+    assert all(answer["strict"] for answer in formats)  # every object forbids members without a name in the schema
+    extraction = next(answer["schema"] for answer in formats if "entities" in answer["schema"]["properties"])
+    *types, other = extraction["properties"]["entities"]["items"]["anyOf"]
+    expected = load_schema("demo").types
+    assert {kind["properties"]["type"]["enum"][0]: tuple(kind["required"][1:]) for kind in types} == {
+        name: kind.properties for name, kind in expected.items()
+    }
+    assert other["properties"]["type"] == {"type": "string"}
+
+
+def test_unreadable_verdicts_of_a_judge_are_asked_for_once_more_and_counted(study, tmp_path):
+    plan = PLAN.model_copy(update={"parts": 0, "iterations": 0, "untouched": False})
+
+    def model(body):
+        question = body["messages"][-1]["content"]
+        if "These records were extracted" not in question:
+            return json.dumps({"entities": [{"type": "Person", "name": "Person Zero"}]})
+        if "Name: Person Zero1\n" in question and "nothing else" in question:
+            return "Record 1"  # the answer to the reminder
+        return "2" if "Name: Person Zero2\n" in question else "I would not know."
+
+    with asking(tmp_path / "c", model) as (fake, client):
+        result = extract_corpus(study["corpus"], plan, client, "fake")
+    judged = sum("These records were extracted" in body["messages"][-1]["content"] for body in fake.requests)
+    assert (result.report["judge_questions"], result.report["judge_unreadable"], judged) == (10, 8, 19)
+    assert {match["name"] for match in result.matches if match["llm"]} == {"Person Zero1", "Person Zero2"}
+    scores = score_result(study["corpus"], rated(result, plan, tmp_path / "model"), plan, KEYS)
+    note = "fake 100.0 % (1 ok), 8 of 10 verdicts of its judge unreadable"
+    assert note.partition("(")[2][5:] in " ".join(build_table("minea", TableInputs(scores=ScoreIndex(scores))).notes)
+
+
 def test_all_that_the_study_says(study, kept):
     """Scores, matches, entities and tables; what its numbers are by hand stands above."""
     files = {"criteria": [study["folder"] / "model" / "criteria.jsonl"]}

@@ -8,7 +8,7 @@ that cannot be read is asked for once more in plain words; then it is a missing 
 import json
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from tripleaudit.grescores.judgements import triple_json
 from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
 from tripleaudit.llm.client import Answer, Client, Request
 from tripleaudit.llm.endpoint import bill
-from tripleaudit.llm.prompts import Prompt, load_prompt
+from tripleaudit.llm.prompts import Prompt, load_prompt, with_reminder
 from tripleaudit.llm.reading import count_parts, parse_yes_no
 from tripleaudit.llm.section import Access
 
@@ -126,10 +126,7 @@ class Kind:
         values: dict[str, Any] = {"text": text} if self.about_text else {}
         shown = json.dumps(triple, ensure_ascii=False)
         request = prompt.request(max_tokens=self.max_tokens, triple=shown, **values)
-        if not again:
-            return request
-        *before, last = request.messages
-        return replace(request, messages=(*before, {**last, "content": f"{last['content']}\n\n{self.reminder}"}))
+        return with_reminder(request, self.reminder) if again else request
 
     def _value(self, answer: Answer) -> Any:
         return self.read(answer.text) if answer.status in ("ok", "truncated") else None

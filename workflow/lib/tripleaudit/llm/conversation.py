@@ -38,6 +38,7 @@ class Talk:
         remind: ``(the parser's notes) -> message`` after an answer that cannot be read.
         parse: ``(text, answer status) -> Parsed``.
         nothing: the answer kept in the history for a call that was given up.
+        schema: JSON schema of every answer, sent where the endpoint offers structured outputs.
     """
 
     opening: str
@@ -46,6 +47,7 @@ class Talk:
     remind: Callable[[str], str]
     parse: Callable[[str, str], Parsed]
     nothing: str = '{"entities": []}'
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +291,7 @@ class _Thread:
 
     def _send(self, messages: Sequence[Message]) -> Generator[Request, Answer, tuple[Answer, Parsed]]:
         prompt = (*self.state.messages, *messages)
-        answer = yield Request(prompt, max_tokens=self.limits.reserve)
+        answer = yield Request(prompt, schema=self.talk.schema, max_tokens=self.limits.reserve)
         self.counter.observe(prompt, answer)
         if answer.status == "error":
             return answer, Parsed([], "failed", (f"the server rejected the request: {answer.error}",))

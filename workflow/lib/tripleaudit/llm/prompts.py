@@ -13,7 +13,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -85,6 +85,12 @@ class Prompt:
     def request(self, *, max_tokens: int | None = None, sample: int = 0, **values: Any) -> Request:
         """Return the request for these values, with the prompt's schema."""
         return Request(tuple(self.render(**values)), schema=self.schema, max_tokens=max_tokens, sample=sample)
+
+
+def with_reminder(request: Request, reminder: str) -> Request:
+    """Return a request whose last message ends with a reminder; the same words would bring the same answer."""
+    *before, last = request.messages
+    return replace(request, messages=(*before, {**last, "content": f"{last['content']}\n\n{reminder}"}))
 
 
 def _path(name: str | Path) -> Path:

@@ -16,7 +16,7 @@ from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Driver, Limits, Talk, TokenCounter, Turn, converse, counters
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.estimate import Estimate, Rehearsal
-from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.prompts import load_prompt, with_reminder
 from tripleaudit.llm.reading import parse_entities, parse_match
 from tripleaudit.llm.section import Access
 from tripleaudit.needles.entities import Entity
@@ -107,7 +107,8 @@ def extract_corpus(
         plan.load_schema(),
         Prompts(*map(load_prompt, ("minea-extract", "minea-continue", "minea-remind"))),
     )
-    talk = prompts.talk(opening={"schema": schema.prompt()}, parse=parse_entities)
+    answer_schema = schema.answer_schema(prompts.first.schema or {})
+    talk = prompts.talk(opening={"schema": schema.prompt()}, parse=parse_entities, schema=answer_schema)
     pieces = all_pieces(corpus, plan)
     counters = {key: counter() for key in pieces}
     talks = {key: converse(pieces[key], talk, _limits(key, plan), counters[key]) for key in pieces}
@@ -134,7 +135,7 @@ def extract_corpus(
         part_entities += entities_of(conversation.turns, doc, "repetition", schema)
         same = conversation.state.thread == finished["parts", doc].state.thread
         parts.append({"doc": doc, "part": index + 1, "same_thread": same})
-    matches, displaced, verdicts = identify_all(corpus, entities, plan, judging or client)
+    identified = identify_all(corpus, entities, plan, judging or client)
     failed = failed_pieces(calls)
     for stage, doc, piece in failed:
         log.warning("%s, %s document: all calls about part %d failed; the result is incomplete", doc, stage, piece + 1)
@@ -146,11 +147,13 @@ def extract_corpus(
         "statuses": status_counts(calls),
         "incomplete": [{"stage": stage, "doc": doc, "piece": piece} for stage, doc, piece in failed],
         "threads": {f"{variant}:{doc}": c.state.thread + 1 for (variant, doc), c in finished.items()},
-        "judge": bill(verdicts),
+        "judge": bill(identified.answers),
+        "judge_questions": identified.questions,
+        "judge_unreadable": identified.unreadable,
     }
     answers = [answer for talked in (*finished.values(), *repeated.values()) for answer in talked.answers]
-    report |= bill([*answers, *verdicts])
-    return Result(entities, calls, matches, displaced, part_entities, parts, report)
+    report |= bill([*answers, *identified.answers])
+    return Result(entities, calls, identified.matches, identified.displaced, part_entities, parts, report)
 
 
 def rehearse_extraction(
@@ -168,53 +171,88 @@ def rehearse_extraction(
     return {"extraction": own.found} | ({"judge": judging.found} if plan.judge else {})
 
 
-def identify_all(
-    corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[Answer]]:
-    """Apply the criteria to all needles, on the enriched and on the untouched documents.
+@dataclasses.dataclass
+class Identification:
+    """Needles that the criteria find.
 
-    Returns:
-        Rows of :meth:`.Index.matches` about the enriched documents, those about the untouched ones, which are false
-        positives of the criteria (empty if those were not extracted), and the judge's answers about both.
+    Attributes:
+        matches: rows of :meth:`.Index.matches` about the enriched documents.
+        displaced: the same about the untouched documents, which are false positives of the criteria (empty if those
+            were not extracted).
+        answers: the judge's answers about both.
+        questions: needles about which the judge was asked.
+        unreadable: needles about which no answer of the judge could be read; the criterion ``llm`` does not find them.
     """
+
+    matches: list[dict[str, Any]]
+    displaced: list[dict[str, Any]]
+    answers: list[Answer]
+    questions: int
+    unreadable: int
+
+
+def identify_all(corpus: Corpus, entities: Sequence[Entity], plan: Plan, client: Driver) -> Identification:
+    """Apply the criteria to all needles, on the enriched and on the untouched documents."""
     matches: dict[tuple[str, str], dict[str, Any]] = {}
     questions = {}
     for document in corpus.documents:
         piece = {placed.id: placed.piece for placed in corpus.infusions[document.id].needles}
         needles = corpus.placed(document.id)
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
-            own = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
-            index = Index(own)
+            extracted = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
+            index = Index(extracted)
             for needle, match in zip(needles, index.matches(needles), strict=True):
                 key = variant, needle.id
                 matches[key] = match
                 if plan.judge:  # an untouched document has no piece with the needle
                     shown = index.candidates(needle, piece[needle.id] if variant == ENRICHED else None, plan.candidates)
                     questions[key] = judge(needle, shown, plan.judge_tokens)
-    answers = []
-    for key, (found, answer) in client.drive(questions).items():
-        matches[key] |= {"llm": found is not None, "llm_index": found}
-        answers += [answer] if answer else []
-    found, displaced = ([m for (v, _), m in matches.items() if v == kind] for kind in (ENRICHED, UNTOUCHED))
-    return found, displaced, answers
+    judgements: dict[tuple[str, str], Judgement] = client.drive(questions)
+    for key, judgement in judgements.items():
+        matches[key] |= {"llm": judgement.entity is not None, "llm_index": judgement.entity}
+    return Identification(
+        matches=[match for (variant, _), match in matches.items() if variant == ENRICHED],
+        displaced=[match for (variant, _), match in matches.items() if variant == UNTOUCHED],
+        answers=[answer for judgement in judgements.values() for answer in judgement.answers],
+        questions=sum(bool(judgement.answers) for judgement in judgements.values()),
+        unreadable=sum(not judgement.is_readable for judgement in judgements.values()),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judge's answer about one needle.
+
+    Attributes:
+        entity: index of the entity that is the needle, None for no match.
+        answers: all answers; the second one follows a reminder. Empty where there was no entity to show.
+        is_readable: whether the last answer could be read.
+    """
+
+    entity: int | None
+    answers: tuple[Answer, ...] = ()
+    is_readable: bool = True
+
+
+JUDGE_REMINDER = 'Answer with the JSON and nothing else: {"match": NUMBER} or {"match": null}.'
 
 
 def judge(
     needle: Needle, candidates: Sequence[Entity], max_tokens: int, width: int = 300
-) -> Generator[Request, Answer, tuple[int | None, Answer | None]]:
-    """Ask for the entity that is the needle.
+) -> Generator[Request, Answer, Judgement]:
+    """Ask which entity is the needle, and once more where the answer cannot be read.
 
     Args:
-        candidates: what the judge sees; without candidates nothing is sent and the answer is no match.
+        candidates: the entities that the judge sees; without any, nothing is sent and there is no match.
         width: characters of an entity's line in the prompt.
 
     Returns:
-        The ``index`` of the matched entity, or ``None`` (a number outside the list is no match), and the answer.
+        The judgement; a number outside the list is no match.
     """
     if not candidates:
-        return None, None
+        return Judgement(None)
     lines = [f"{number}. {entity.line()[:width]}" for number, entity in enumerate(candidates, 1)]
-    answer = yield load_prompt("minea-identify").request(
+    request = load_prompt("minea-identify").request(
         max_tokens=max_tokens,
         name=needle.name,
         type=needle.type,
@@ -223,10 +261,20 @@ def judge(
         paragraph=needle.paragraph,
         records="\n".join(lines),
     )
-    number = parse_match(answer.text) if answer.status in ("ok", "truncated") else None
+    answer = yield request
+    answers = (answer,)
+    number = _match_number(answer)
+    if number is None and answer.status != "refused":
+        answer = yield with_reminder(request, JUDGE_REMINDER)
+        answers = (*answers, answer)
+        number = _match_number(answer)
     if number is None or not 1 <= number <= len(candidates):
-        return None, answer
-    return candidates[number - 1].index, answer
+        return Judgement(None, answers, is_readable=number is not None)
+    return Judgement(candidates[number - 1].index, answers)
+
+
+def _match_number(answer: Answer) -> int | None:
+    return parse_match(answer.text) if answer.status in ("ok", "truncated") else None
 
 
 def entities_of(turns: Iterable[Turn], doc: str, variant: str, schema: Schema) -> list[Entity]:

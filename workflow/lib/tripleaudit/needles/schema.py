@@ -78,6 +78,28 @@ class Schema:
             lines.append(f"- {kind.name}{f' ({kind.description})' if kind.description else ''}: {names}")
         return "\n".join(lines)
 
+    def answer_schema(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the JSON schema of an answer: entities of these types with all properties, or of any other type.
+
+        Args:
+            frame: JSON schema of ``{"entities": [...]}`` whose items are entities of any type.
+        """
+        any_type = frame["properties"]["entities"]["items"]
+        own_types = [_entity_schema(kind) for kind in self.types.values()]
+        entities = {"type": "array", "items": {"anyOf": [*own_types, any_type]}}
+        return {**frame, "properties": {"entities": entities}}
+
+
+def _entity_schema(kind: EntityType) -> dict[str, Any]:
+    """Return the JSON schema of an entity of one type; values that the text does not give are null."""
+    properties: dict[str, Any] = {"type": {"type": "string", "enum": [kind.name]}}
+    for name in kind.properties:
+        if name in kind.lists:
+            properties[name] = {"type": "array", "items": {"type": "string"}}
+        else:
+            properties[name] = {"type": ["string", "null"]}
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
 
 def plain_type(name: str) -> EntityType:
     """A type outside every schema, as the needles of the paper's group 5 have."""

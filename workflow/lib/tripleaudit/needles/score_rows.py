@@ -70,6 +70,7 @@ def score_result(corpus: Corpus, stored: Result, plan: Plan, keys: Mapping[str, 
         *rows(ITERATIONS, _iterations(corpus, stored, plan, schema)),
         *rows(PARTS, _parts(corpus, stored, plan)),
         *rows(CALLS, call_rows(stored.report["statuses"])),
+        *rows(CALLS, _judge_rows(stored.report)),
     ]
 
 
@@ -89,6 +90,13 @@ def minea_rows(
     for stratum, inside in {**strata, "all": list(scores.values())}.items():
         if inside:
             yield from rate_rows(stratum, inside, {name: sum(score.found[name] for score in inside) for name in names})
+
+
+def _judge_rows(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:
+    """Yield how many needles the judge was asked about, and about how many no answer could be read."""
+    for metric in ("judge_questions", "judge_unreadable"):
+        if report.get(metric):
+            yield "all", "llm", metric, report[metric], None, None
 
 
 def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:

@@ -242,7 +242,10 @@ def _items_of_strings(value: list[Any]) -> Iterator[dict[str, Any] | None]:
 
 def _items_of_string(value: str) -> Iterator[dict[str, Any] | None]:
     plain = list(_plain_items(value))
-    yield from plain or [None]
+    if plain:
+        yield from plain
+    else:
+        yield None
 
 
 def _is_nested(value: Iterable[Any]) -> bool:
@@ -280,7 +283,7 @@ def _clean(item: Mapping[str, Any], entity_types: Collection[str]) -> ParsedTrip
     is_form = all(string.casefold() == role for role, string in zip(ROLES, strings, strict=True))
     if is_form or not all(string.strip(_PLACEHOLDER) for string in strings):
         return None
-    return ParsedTriple(*strings, repeats=1, **types)
+    return ParsedTriple(*strings, subject_type=types["subject_type"], object_type=types["object_type"])
 
 
 def _string(value: Any) -> str:

@@ -81,8 +81,17 @@ def coverage_note(inputs: TableInputs, runs: Sequence[RunKey]) -> str:
         if (found := cell_of(inputs, calls, "coverage").value) is not None:
             counts = {status: cell_of(inputs, calls, f"status:{status}").value for status in STATUSES}
             listed = ", ".join(f"{int(number)} {status}" for status, number in counts.items() if number)
-            parts.append(f"{run.extractor} {100 * found:.1f} % ({listed})")
+            parts.append(f"{run.extractor} {100 * found:.1f} % ({listed}){_unreadable_judgements(inputs, calls)}")
     return f"Coverage, the share of calls with a readable answer: {'; '.join(parts)}." if parts else ""
+
+
+def _unreadable_judgements(inputs: TableInputs, calls: RunKey) -> str:
+    """Return how many of the judge's verdicts could not be read, an empty text where there are none."""
+    unreadable = cell_of(inputs, calls, "judge_unreadable", by="llm").value
+    questions = cell_of(inputs, calls, "judge_questions", by="llm").value
+    if not unreadable:
+        return ""
+    return f", {int(unreadable)} of {int(questions or 0)} verdicts of its judge unreadable"
 
 
 def minea(inputs: TableInputs) -> Table:
