@@ -35,7 +35,7 @@ def test_a_run_ends_with_a_summary_and_an_estimate_with_hours(study):
 
     plan = Study.read(study / "study.yaml")
     run = plan.runs[0]  # as if it had been trained for half an hour
-    settings = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
+    settings = json.loads(plan.trainings.training_json(run))
     training = {"settings": {"batch_size": 16, **settings}, "counts": {"sentences": 80}, "seconds": 1500.0}
     record = {"settings": settings, "device": "cpu", "training": {**training, "validation_seconds": 100.0}}
     write_json(study / f"results/small/models/{run.path}/provenance.json", record)

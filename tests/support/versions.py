@@ -6,5 +6,5 @@ from tripleaudit import code
 def forget() -> None:
     """Forget what was read off files, but for what was parsed of a content."""
     for cached in vars(code).values():
-        if hasattr(cached, "cache_clear") and cached is not code._known:
+        if hasattr(cached, "cache_clear") and cached is not code._parsed_files:
             cached.cache_clear()

@@ -36,6 +36,12 @@ gpu: 0
 SIZES = {"train": (80, 40), "valid": (16, 8), "test": (40, 20)}
 
 
+class Wildcards(dict):
+    """Wildcards of a job, with attributes and ``get`` as Snakemake's have."""
+
+    __getattr__ = dict.__getitem__
+
+
 def snakemake(
     folder: Path, *arguments: str, config: Path | None = None, snakefile: Path = ROOT / "Snakefile", **environment: str
 ):

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
 
 
 def is_outside(module: str) -> bool:
-    return module.partition(".")[0] in code.OUTSIDE
+    return module.partition(".")[0] in code.UNTRACKED
 
 
 BODIES = {
@@ -74,31 +74,31 @@ def behind(*entries: str) -> set[str]:
 
 @pytest.mark.parametrize("rule", SHELLS)
 def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
-    used = jobs.entry(jobs.command_of(SHELLS[rule]))
+    used = jobs.command_module(jobs.command_of(SHELLS[rule]))
     applied = ["scoring.matching"] if code.importers("descriptors.MATCHINGS", used) and used != "commands.train" else []
-    counted = {name for name, _ in jobs.rule_code(SHELLS[rule]) if "/" not in name and " " not in name}
-    expected = {name.removeprefix("tripleaudit.") for name in behind(used, *applied)}
-    assert counted == expected and {"tripleaudit", "files"} < counted
+    counted = {name for name, _ in jobs.rule_code(SHELLS[rule]) if name.endswith(".py")}
+    expected = {MODULES[name].relative_to(PACKAGE).as_posix() for name in behind(used, *applied)}
+    assert counted == expected and {"__init__.py", "files.py"} < counted
 
 
 def test_what_stays_outside_imports_little_that_counts():
     """Registries find what is chosen, steps and the way in what is called: by names that rules give."""
     found = set()
-    for name, path in MODULES.items():
+    for name in MODULES:
         if is_outside(name.removeprefix("tripleaudit.")):
-            tree = code._Quiet().visit(ast.parse(path.read_text(encoding="utf-8")))
-            found |= {name for name in code._imported(tree) if name.startswith("tripleaudit.")}
+            found |= INSIDE[name]
     inside = {name for name in found if not is_outside(name.removeprefix("tripleaudit."))}
-    assert inside == {f"tripleaudit.{name}" for name in ("__version__", "commands", "files", "files.atomic_write")}
+    assert inside == {f"tripleaudit.{name}" for name in ("commands", "files")} | {"tripleaudit"}
 
 
 # data files
 
 
 def test_every_file_that_is_named_is_there():
-    patterns = [
-        pattern for path in MODULES.values() for pattern in code._analysed(ast.parse(path.read_bytes()), True).reads
-    ]
+    patterns = []
+    for path in MODULES.values():
+        for text in re.findall(r"^READS = (\(.*?\))$", path.read_text(encoding="utf-8"), re.M | re.S):
+            patterns += ast.literal_eval(text)
     assert len(patterns) > 15 and all(list(PACKAGE.glob(pattern)) for pattern in patterns)
 
 
@@ -106,7 +106,7 @@ def test_a_new_list_of_prices_makes_nothing_again():
     """What an answer cost when it was paid for is kept with it; jobs are given the prices of what they will pay."""
     reported = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}
     assert reported == {"estimate"}
-    arithmetic = {name for name, shell in SHELLS.items() if "llm.prices" in dict(jobs.rule_code(shell))}
+    arithmetic = {name for name, shell in SHELLS.items() if "llm/prices.py" in dict(jobs.rule_code(shell))}
     assert {"generate", "judge_triples", "extract_needles"} < arithmetic
 
 
@@ -244,7 +244,7 @@ def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
     """Snakemake compares no parameter that is made from the input: what decides scores stands in others."""
     found = []
     lines = (
-        r"^ +\w+=(?:aside\(|lambda wildcards, input)[^\n]*",
+        r"^ +\w+=lambda wildcards, input[^\n]*",
         r"^def \w+\(wildcards, input.*?(?=^\S)",
         r"^    def \w+\(self, wildcards: Any, input.*?(?=^    def )",
     )

@@ -5,27 +5,27 @@ COLLECTIONS = STUDY.collections
 rule extract_collection:
     """Triples of one collection: the gate reads every sentence, the extractor what passes."""
     input:
-        texts=of(COLLECTIONS.texts, "collection"),
-        model=of(COLLECTIONS.model, "collection"),
-        gate=of(COLLECTIONS.gate, "collection"),
-        folders=files_of(COLLECTIONS.models, "collection"),
+        texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
+        model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
+        gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
+        folders=files_of(COLLECTIONS.models),
     output:
         "<study>/collections/{collection}/collection.json",
     log:
         "<logs>/extract_collection/{collection}.log",
-    threads: of(COLLECTIONS.threads, "collection")
+    threads: COLLECTIONS.threads
     resources:
-        gpu=0 if config["gpu"] == 0 else of(COLLECTIONS.gpus, "collection"),
-        mem_mb=growing(COLLECTIONS.mem_mb, "collection"),
-        runtime=of(COLLECTIONS.runtime, "collection"),
+        gpu=0 if config["gpu"] == 0 else COLLECTIONS.gpus,
+        mem_mb=COLLECTIONS.mem_mb,
+        runtime=COLLECTIONS.runtime,
     params:
-        addresses=of(COLLECTIONS.addresses, "collection"),
-        deciding=of(COLLECTIONS.deciding_options, "collection"),
-        speed=aside(COLLECTIONS.speed_options, "collection"),
+        addresses=COLLECTIONS.addresses,
+        deciding=COLLECTIONS.deciding_options,
+        speed=COLLECTIONS.speed_options,
         who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
-        system=of(COLLECTIONS.identity, "collection"),
-        code=of(collection_code, "collection"),
+        system=COLLECTIONS.identity,
+        code=collection_code,
     shell:
         "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} --replace "

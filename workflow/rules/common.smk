@@ -27,37 +27,16 @@ jobs.export_environment(PACKAGE_FOLDER, config["gpu"], config["gpu_share"], offl
 PYTHON = sys.executable
 
 
-def of(method, *names):
-    """What a method of the plan says of a job's wildcards, such as ``of(STUDY.report.options, "table")``."""
-    return lambda wildcards: method(*(wildcards[name] for name in names))
+def files_of(method):
+    """Return an input function for the other files of the model folders that a method of the plan names."""
 
+    def other_files(wildcards):
+        files = method(wildcards)
+        if isinstance(files, dict):
+            files = files.values()
+        return model_files([files] if isinstance(files, str) else list(files))
 
-def json_of(method, *names):
-    """The same as JSON, for options that take it."""
-    return lambda wildcards: json.dumps(method(*(wildcards[name] for name in names)))
-
-
-def aside(method, *names):
-    """The same of what decides no result: Snakemake does not compare params that are made from the input, so that a new
-    price, address or time-out reruns nothing."""
-    return lambda wildcards, input: method(*(wildcards[name] for name in names))
-
-
-def growing(amount, *names):
-    """A resource (memory in MB, run time in minutes), or a method that names it, more of it at every further attempt."""
-    method = amount if callable(amount) else lambda: amount
-    return lambda wildcards, attempt: method(*(wildcards[name] for name in names)) * attempt
-
-
-def files_of(method, *names):
-    """The other files of the folders of models that a method of the plan names, for wildcards or all of them."""
-
-    def others(wildcards):
-        found = method(*([wildcards[name] for name in names] or [wildcards]))
-        found = [found] if isinstance(found, str) else found.values() if isinstance(found, dict) else found
-        return model_files([*found])
-
-    return others
+    return other_files
 
 
 def scored_row(wildcards):
@@ -90,11 +69,6 @@ def as_options(wildcards, input):
         for part in (f"--{name}", *([paths] if isinstance(paths, str) else paths))
         if paths
     ]
-
-
-def code_of(command, registry, wildcard):
-    """The code that a job chooses by a wildcard, such as its table, beyond that of its command."""
-    return lambda wildcards: jobs.described_code(command, registry, wildcards[wildcard])
 
 
 def section_for_job(wildcards, input):

@@ -13,10 +13,10 @@ rule prepare_corpus:
         "<logs>/prepare_corpus/{corpus}/{split}.log",
     priority: 40  # trainings wait for it
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        options=of(STUDY.data.prepare_options, "corpus", "split"),
+        options=STUDY.data.prepare_options,
         code=reading_code,
         origin=STUDY.data.prepare_origin,
     shell:

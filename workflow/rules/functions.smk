@@ -1,14 +1,14 @@
 # What single rules read from the plan, where a provider of common.smk does not say it.
 
 
-def pinned_file(file):
+def pinned_file(wildcards):
     """What a raw file has to be."""
-    return jobs.pinned(registry.raw_file(file))
+    return jobs.pinned(registry.raw_file(wildcards.file))
 
 
-def pinned_model(model):
+def pinned_model(wildcards):
     """What a model has to be."""
-    return jobs.pinned(registry.find_model(STUDY.paths.source(model)))
+    return jobs.pinned(registry.find_model(STUDY.paths.source(wildcards.model)))
 
 
 def reading_code(wildcards):
@@ -30,31 +30,27 @@ def training_code(wildcards):
     return jobs.extractor_code("train", wildcards.extractor) | jobs.described_code("train", MATCHINGS, matching)
 
 
-def chosen(setting):
-    """What a study says of a system: its threads, memory, time or GPUs."""
-    return of(STUDY.systems.setting(setting), "extractor")
-
-
 def attempt_of(path):
     """The number of a job's attempt, for one that failed is made again where its report says so."""
     return lambda wildcards: next_attempt(workflow.pathvars.apply(path(*wildcards)))
 
 
-def system_code(name):
+def system_code(wildcards):
     """The code of a system's kind, and of the formats of stored outputs."""
+    name = wildcards.extractor
     kind = STUDY.systems.kinds[name].name
     formats = STUDY.systems.formats(name) if kind == "predictions" else []
     read = jobs.described_code("predict-system", FORMATS, *formats) if formats else {}
     return jobs.described_code("predict-system", SYSTEM_KINDS, kind) | read
 
 
-def collection_code(name):
+def collection_code(wildcards):
     """The code of the extractor or system of a collection."""
-    if COLLECTIONS.system(name):
-        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(name))
-    return jobs.extractor_code("collection", COLLECTIONS.extractor(name))
+    if COLLECTIONS.system(wildcards.collection):
+        return jobs.described_code("collection", SYSTEM_KINDS, COLLECTIONS.kind(wildcards.collection))
+    return jobs.extractor_code("collection", COLLECTIONS.extractor(wildcards.collection))
 
 
-def plot_code(plot):
+def plot_code(wildcards):
     """The code of a plot beyond that of the command that draws it."""
-    return jobs.chosen_code("plots", f"tables.plots.{plot.replace('-', '_')}")
+    return jobs.chosen_code("plots", f"tables.plots.{wildcards.plot.replace('-', '_')}")

@@ -16,8 +16,8 @@ rule fetch_lm:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
     params:
-        source=aside(STUDY.paths.source, "model"),
-        pinned=of(pinned_model, "model"),
+        source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
+        pinned=pinned_model,
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
@@ -25,7 +25,7 @@ rule fetch_lm:
 rule select_texts:
     """The texts of a generative data set, and their gold triples under plain relation names."""
     input:
-        of(STUDY.language_models.texts, "dataset"),
+        STUDY.language_models.texts,
     output:
         texts="<study>/generative/{dataset}/texts.jsonl",
         reference="<study>/generative/{dataset}/reference.jsonl",
@@ -33,7 +33,7 @@ rule select_texts:
         "<logs>/select_texts/{dataset}.log",
     localrule: True
     params:
-        dataset=json_of(config["generative"]["datasets"].get, "dataset"),
+        dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset]),
     shell:
         "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
         "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
@@ -44,7 +44,7 @@ rule generate:
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
         model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
-        examples=of(STUDY.language_models.examples, "dataset", "system"),
+        examples=lambda wildcards: STUDY.language_models.examples(wildcards.dataset, wildcards.system),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
         predictions="<study>/generative/{dataset}/{system}/predictions.jsonl",
@@ -57,10 +57,10 @@ rule generate:
     threads: threads_to_serve
     resources:
         llm_requests=1,
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        identity=of(STUDY.language_models.identity, "dataset", "system"),
+        identity=lambda wildcards: STUDY.language_models.identity(wildcards.dataset, wildcards.system),
         section=section_for_job,
         study=STUDY.name,
     shell:

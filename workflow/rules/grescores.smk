@@ -5,18 +5,18 @@ GRE = STUDY.grescores
 rule train_topics:
     """Train the topic model of one data set (gensim LDA, seeded)."""
     input:
-        text=of(GRE.topic_text, "dataset"),
-        evaluated=of(GRE.evaluated, "dataset"),
+        text=GRE.topic_text,
+        evaluated=GRE.evaluated,
     output:
         weights="<study>/gre/{dataset}/topics/lda.safetensors",
         vocabulary="<study>/gre/{dataset}/topics/lda.json",
     log:
         "<logs>/train_topics/{dataset}.log",
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        options=of(GRE.topic_options, "dataset"),
+        options=GRE.topic_options,
     shell:
         "python -m tripleaudit gre-lda --text {input.text:q} {params.options:q} "
         "--evaluated {input.evaluated:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
@@ -26,8 +26,8 @@ rule judge_triples:
     """Ask one judge about the triples of one system; answered requests come from the cache."""
     input:
         triples=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].files["triples"],
-        texts=of(GRE.texts, "dataset", "system"),
-        model=of(STUDY.language_models.served, "judge"),
+        texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
+        model=lambda wildcards: STUDY.language_models.served(wildcards.judge),
     output:
         factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
         granularity="<study>/gre/{dataset}/judged/{system}/{judge}/granularity.json",
@@ -40,11 +40,11 @@ rule judge_triples:
     threads: threads_to_serve
     resources:
         llm_requests=1,
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         prompts=GRE.judge_options(),
-        answering=of(GRE.judge_identity, "judge"),
+        answering=GRE.judge_identity,
         kinds=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
         section=section_for_job,
         study=STUDY.name,
@@ -59,7 +59,7 @@ rule score_triples:
     """All GREScores of the systems of a data set; every distinct string of their triples is embedded once."""
     input:
         files=lambda wildcards: GRE.spec(wildcards.dataset)[1],
-        topics=of(GRE.topic_model, "dataset"),
+        topics=GRE.topic_model,
         encoder=GRE.encoder(),
     output:
         scores="<study>/gre/{dataset}/scores.csv",
@@ -68,8 +68,8 @@ rule score_triples:
         "<logs>/score_triples/{dataset}.log",
     localrule: STUDY.language_models.need_network(GRE.embedding_endpoint)
     resources:
-        mem_mb=growing(4000),
-        runtime=growing(60),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
         embedding=GRE.embedding_options(),

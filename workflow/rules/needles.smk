@@ -25,12 +25,12 @@ rule make_needles:
     threads: threads_to_serve
     resources:
         llm_requests=1,
-        mem_mb=growing(4000),
-        runtime=growing(120),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=aside(lambda: NEEDLES.plan_json),
+        plan=lambda wildcards, input: NEEDLES.plan_json,
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
         identity=STUDY.language_models.sampling(NEEDLES.config.generator),
@@ -48,8 +48,8 @@ rule extract_needles:
     """Entities that one model extracts from the documents, and what is alike in them and the needles."""
     input:
         corpus=rules.make_needles.output,
-        model=of(NEEDLES.served, "lm"),
-        judge=of(NEEDLES.served_judge, "lm"),
+        model=NEEDLES.served,
+        judge=NEEDLES.served_judge,
         tokenizer=[shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
     output:
         entities="<study>/needles/models/{lm}/entities.jsonl",
@@ -68,15 +68,15 @@ rule extract_needles:
     threads: threads_to_serve
     resources:
         llm_requests=1,
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         made=NEEDLES.made_json,
         code=NEEDLE_SCHEMA,
-        plan=aside(lambda: NEEDLES.plan_json),
-        judge=of(NEEDLES.judge_options, "lm"),
-        identity=of(NEEDLES.identity, "lm"),
-        run=of(NEEDLES.runs.get, "lm"),
+        plan=lambda wildcards, input: NEEDLES.plan_json,
+        judge=NEEDLES.judge_options,
+        identity=NEEDLES.identity,
+        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
         tokenizer=lambda wildcards, input: ["--tokenizer", *input.tokenizer] if input.tokenizer else [],
         section=section_for_job,
         study=STUDY.name,
@@ -123,7 +123,7 @@ rule score_needles:
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
         study=STUDY.name,
-        run=of(NEEDLES.runs.get, "lm"),
+        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
     shell:
         "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "

@@ -25,7 +25,7 @@ use rule prepare_corpus as prepare_published with:
     log:
         "<logs>/prepare_published/{corpus}/{protocol}/{split}.log",
     params:
-        options=of(STUDY.data.prepare_options, "corpus", "split", "protocol"),
+        options=STUDY.data.prepare_options,
 
 
 rule build_protocol:
@@ -43,10 +43,10 @@ rule build_protocol:
         protocol="|".join(map(re.escape, STUDY.data.built)) or "none",
     priority: 40
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        options=of(STUDY.data.protocol_json, "protocol", "corpus"),
+        options=STUDY.data.protocol_json,
         code=protocol_code,
     shell:
         "python -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
@@ -70,8 +70,8 @@ rule train_masked_lm:
     priority: 10
     threads: config["threads"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(120),
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
     shell:
@@ -93,10 +93,10 @@ rule build_augmented:
     priority: 10
     threads: config["threads"]
     resources:
-        mem_mb=growing(8000),
-        runtime=growing(240),
+        mem_mb=lambda wildcards, attempt: 8000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
-        options=of(partial(STUDY.data.protocol_json, "augmented"), "corpus"),
+        options=STUDY.data.protocol_json,
         code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
         models=STUDY.data.augmentation_options,
         original=lambda wildcards, input: ["--original", input.original] if "original" in input.keys() else [],

@@ -20,8 +20,8 @@ rule plot:
     localrule: True
     params:
         files=as_options,
-        options=of(STUDY.report.plot_options, "plot"),
-        code=of(plot_code, "plot"),
+        options=STUDY.report.plot_options,
+        code=plot_code,
     shell:
         "python -m tripleaudit plots --name {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
         "> {log:q} 2>&1"

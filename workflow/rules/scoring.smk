@@ -16,8 +16,8 @@ rule score:
     wildcard_constraints:
         row=r".+/(?!classification\.)[^/]+",
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         files=as_options,
         run_keys=scored_keys,
@@ -42,8 +42,8 @@ rule score_classifier:
     wildcard_constraints:
         of=".+",
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
         files=as_options,
         run_keys=scored_keys,
@@ -64,8 +64,8 @@ rule predict_baseline:
     wildcard_constraints:
         extractor="|".join(STUDY.baselines) or "none",
     resources:
-        mem_mb=growing(2000),
-        runtime=growing(30),
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     shell:
         "python -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
         "--test {input.test:q} --out {output:q} > {log:q} 2>&1"
@@ -74,7 +74,7 @@ rule predict_baseline:
 rule merge_scores:
     """One tidy scores file: of the whole study, of its GREScores (gre/), of everything about needles (needles/)."""
     input:
-        of(STUDY.scores_of, "part"),
+        STUDY.scores_of,
     output:
         scores="<study>/{part}scores.csv",
         provenance="<study>/{part}scores.provenance.json",

@@ -13,7 +13,7 @@ rule fetch_raw:
         file=".+",
     localrule: True
     params:
-        pinned=of(pinned_file, "file"),
+        pinned=pinned_file,
     shell:
         "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
@@ -29,8 +29,8 @@ rule fetch_model:
         model=r"[A-Za-z0-9._-]+",
     localrule: True
     params:
-        source=aside(STUDY.paths.source, "model"),
-        pinned=of(pinned_model, "model"),
+        source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
+        pinned=pinned_model,
     shell:
         "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output"
         + ("[0]" if STORED else "")

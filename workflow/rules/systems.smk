@@ -17,19 +17,19 @@ rule predict_system:
     wildcard_constraints:
         extractor=SYSTEMS,
         testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
-    threads: chosen("threads")
+    threads: STUDY.systems.threads
     resources:
-        gpu=chosen("gpus"),
+        gpu=STUDY.systems.gpus,
         llm_requests=lambda wildcards: int(STUDY.systems.kinds[wildcards.extractor].name == "endpoint"),
-        mem_mb=growing(STUDY.systems.setting("mem_mb"), "extractor"),
-        runtime=chosen("runtime"),
+        mem_mb=STUDY.systems.mem_mb,
+        runtime=STUDY.systems.runtime,
     params:
-        deciding=of(STUDY.systems.identity, "corpus", "extractor", "trainset"),
+        deciding=lambda wildcards: STUDY.systems.identity(wildcards.corpus, wildcards.extractor, wildcards.trainset),
         attempt=attempt_of(STUDY.systems.report),
-        settings=aside(STUDY.systems.json, "extractor"),
+        settings=STUDY.systems.json,
         job=STUDY.systems.job_param,
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.systems.gives_schema(wildcards),
-        code=of(system_code, "extractor"),
+        code=system_code,
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --test {input.test:q} --train {input.train:q} --files {input.files:q} "
@@ -60,7 +60,7 @@ rule system_facts:
         "<logs>/system_facts.log",
     localrule: True
     params:
-        run_keys=json_of(STUDY.systems.keys),
+        run_keys=json.dumps(STUDY.systems.keys()),
         trained=lambda wildcards: json.dumps([*STUDY.systems.timed.values()]),
     shell:
         "python -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "

@@ -61,8 +61,8 @@ rule table:
     localrule: True
     params:
         files=as_options,
-        options=of(STUDY.report.options, "table"),
-        code=code_of("table", TABLES, "table"),
+        options=STUDY.report.options,
+        code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
     shell:
         "python -m tripleaudit table --name {wildcards.table:q} {params.files:q} --options {params.options:q} "
         "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"

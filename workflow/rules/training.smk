@@ -19,11 +19,11 @@ rule train:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
-        runtime=of(TRAININGS.runtime, "extractor"),
+        mem_mb=TRAININGS.mem_mb,
+        runtime=TRAININGS.runtime,
     params:
-        deciding=of(TRAININGS.deciding_json, "corpus", "extractor", "noise", "trainset"),
-        settings=aside(TRAININGS.training_json, "corpus", "extractor", "noise", "trainset"),
+        deciding=TRAININGS.deciding,
+        settings=TRAININGS.settings,
         code=training_code,
     shell:
         "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
@@ -40,11 +40,11 @@ use rule train as double with:
         "<logs>/double/<run>.log",
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
-        runtime=of(TRAININGS.runtime, "extractor"),
+        mem_mb=TRAININGS.mem_mb,
+        runtime=TRAININGS.runtime,
     params:
-        deciding=of(partial(TRAININGS.deciding_json, double=True), "corpus", "extractor", "noise", "trainset"),
-        settings=aside(partial(TRAININGS.training_json, double=True), "corpus", "extractor", "noise", "trainset"),
+        deciding=partial(TRAININGS.deciding, double=True),
+        settings=lambda wildcards, input: TRAININGS.training_json(wildcards, double=True),
         code=training_code,
 
 
@@ -61,12 +61,12 @@ rule predict:
     threads: config["threads"]
     resources:
         gpu=0 if config["gpu"] == 0 else 1,
-        mem_mb=growing(TRAININGS.mem_mb, "extractor"),
-        runtime=growing(60),
+        mem_mb=TRAININGS.mem_mb,
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        batch_size=aside(partial(config["prediction"].get, "batch_size")),
+        batch_size=lambda wildcards, input: config["prediction"]["batch_size"],
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
-        code=of(partial(jobs.extractor_code, "predict"), "extractor"),
+        code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
     shell:
         "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
         "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.schema} "

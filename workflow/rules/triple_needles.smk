@@ -38,7 +38,7 @@ rule extract_triple_needles:
     """Triples that a language model finds in the pieces of the documents."""
     input:
         corpus=rules.make_triple_needles.output,
-        model=of(STUDY.language_models.served, "lm"),
+        model=lambda wildcards: STUDY.language_models.served(wildcards.lm),
     output:
         predictions="<study>/needles/triples/models/{lm}/predictions.jsonl",
         calls="<study>/needles/triples/models/{lm}/calls.jsonl",
@@ -50,11 +50,11 @@ rule extract_triple_needles:
     threads: threads_to_serve
     resources:
         llm_requests=1,
-        mem_mb=growing(4000),
-        runtime=growing(240),
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         options=NEEDLES.triples_json,
-        identity=of(STUDY.language_models.sampling, "lm"),
+        identity=lambda wildcards: STUDY.language_models.sampling(wildcards.lm),
         section=section_for_job,
         study=STUDY.name,
     shell:

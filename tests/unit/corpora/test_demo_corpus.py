@@ -149,5 +149,5 @@ def test_the_doubled_trainings_that_ship_are_those_of_the_demo(root, folder, tmp
         files = {split: tmp_path / sets / run.setting / f"{split}.jsonl" for split in ("train", "valid")}
         inputs = {role: {"sha256": sha256(path)} for role, path in files.items()}
         inputs["encoder"] = {"sha256": sha256(minilm / "model.safetensors")}
-        settings = json.loads(study.trainings.training_json(run.corpus, run.extractor, run.noise, run.trainset))
+        settings = json.loads(study.trainings.training_json(run))
         assert made_of({"extractor": run.extractor, "inputs": inputs, "settings": settings}) in shipped, run

@@ -221,6 +221,5 @@ def test_a_preset_is_understood(name, preset):
 
 
 def test_pfn_star_is_pfn_on_last_words():
-    """Its presets and its matching rule are planned in tests/data/plan."""
     pytest.importorskip("torch", reason=NO_TORCH)
     assert resolve("pfn-star") == (extractor_class("pfn"), {"entities": "last_word"})

@@ -27,7 +27,7 @@ def study(name="s", **changes):
 
 def done(plan, run, seconds, *, device="cpu", sentences=100):
     """Leave behind what a finished training leaves behind."""
-    asked = json.loads(plan.trainings.training_json(run.corpus, run.extractor, run.noise))
+    asked = json.loads(plan.trainings.training_json(run))
     full = {"epochs": 9, "max_steps": 0, "batch_size": 8, "accumulation": 1, **asked}
     training = {"settings": full, "counts": {"sentences": sentences}}
     training |= {"seconds": seconds * 0.8, "validation_seconds": seconds * 0.2}

@@ -99,10 +99,7 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
     shared = {"matching": "boundaries", "schedule": "steps", "learning_rate_points": [[1, 1], [2, 0.5]]}
     extractors = {"extractors": {"casrel": {"batch_size": 3}, "pfn": None}, "noising": {"probability": 0.2}}
     study = Study({"study": "s", "corpora": {"webnlg": None, "conll04": None}, "training": shared, **extractors})
-    given = [
-        (run.extractor, json.loads(study.trainings.training_json(run.corpus, run.extractor, run.noise)))
-        for run in study.runs
-    ]
+    given = [(run.extractor, json.loads(study.trainings.training_json(run))) for run in study.runs]
     assert len(checks) == 1 and len(given) == 8
     at_hand = [split_settings(values, *resolve(name)) for name, values in given]
     assert len(checks) == 9  # a command at hand checks what it is given

@@ -1,15 +1,12 @@
 import json
 
 import pytest
-import yaml
 
-from support.plan_text import Of, plan_text
-from support.workflow import problems
+from support.workflow import Wildcards, problems
 from tripleaudit.cli import build_parser
 from tripleaudit.descriptors import EXTRACTORS, TABLES
 from tripleaudit.errors import UserError
 from tripleaudit.needles.plan import Plan
-from tripleaudit.plan.configuration import read_files
 from tripleaudit.plan.needles import Needles
 from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.protocol_section import Augmented
@@ -25,15 +22,6 @@ MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
 
 def study(**changes) -> Study:
     return Study({**MINIMAL, **changes})
-
-
-def test_every_study_is_planned_as_the_kept_text_says(root, monkeypatch, kept):
-    """The studies of ``config``, and those of ``tests/data/plan``, which ask for everything else."""
-    monkeypatch.chdir(root)
-    every = yaml.safe_load_all((root / "tests" / "data" / "plan" / "studies.yaml").read_text(encoding="utf-8"))
-    own = {study["study"]: study for study in every}
-    shipped = [(path.stem, read_files([path])[0]) for path in sorted((root / "config").glob("*.yaml"))]
-    kept("plan.txt", plan_text([*shipped, *own.items()], in_full=own))
 
 
 def test_an_extractor_from_outside_the_project(tmp_path):
@@ -67,10 +55,10 @@ def test_options_of_tables_are_those_that_a_study_can_give_and_every_table_obeys
 
 
 def test_a_registered_file_is_looked_for_below_the_folder_that_it_was_found_in():
-    data, of = study().data, Of(corpus="webnlg", split="train")
+    data, wildcards = study().data, Wildcards(corpus="webnlg", split="train")
     (file,) = data.files_of_split("webnlg", "train", "original")
     for folder, said in (("some/raw/", "some/raw"), ("", ".")):
-        assert data.prepare_origin(of, [folder + file]) == ["--raw-root", said]
+        assert data.prepare_origin(wildcards, [folder + file]) == ["--raw-root", said]
 
 
 def test_pages_are_named_with_their_files_that_are_neither_fetched_nor_there(tmp_path):

@@ -1,256 +1,255 @@
-"""The version of the code behind a result: the modules that a command imports inside the package, and what they read.
+"""Digests of the code behind a result: the modules of the package that a command imports, and the data they read.
 
-A command's code is its module with every module of the package that it imports, directly or through others, at the top
-or inside a function. Of each counts the syntax tree: what only speaks to people (comments, docstrings, help, the texts
-of raised ``UserError``) does not, and neither does what type checkers alone import.
+The digest of a module is taken of its syntax tree without comments, docstrings, help texts and messages of
+``UserError``, which change no result. A module lists the data files that it reads in ``READS``, patterns such as
+``("data/prompts/minea-*.yaml",)``. A plugin counts in the same way, with the modules next to it that it imports; the
+patterns of its ``READS`` start at its own folder.
 
-A module names the files of the package that it reads in ``READS``, patterns such as ``("data/prompts/minea-*.yaml",)``.
-What a job chooses by a name, such as its extractor, its table or its prompt, is named with the command
-(:mod:`tripleaudit.jobs`). Files from outside the package (an extractor of one's own, a plugin) count with the modules
-with them that they import, the files that they name, and what they import of the package.
-
-Outside stay modules that can alter no result: locks, devices and errors, options of commands, and the registries, of
-whose entries counts what they say. So do the versions of libraries: an upgrade reruns nothing; the provenance
-next to a result names them.
+Modules in ``UNTRACKED`` cannot change a result. Versions of libraries are not part of a digest: an upgrade reruns
+nothing, and the provenance of a result names them.
 """
 
 import ast
 import atexit
 import contextlib
 import hashlib
-import importlib.util
 import json
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write
+from tripleaudit.files import write_json
 
-PACKAGE, DIGITS = "tripleaudit", 8
-ROOT, OWN = Path(__file__).resolve().parent, Path(__file__).read_bytes()
-OUTSIDE = ("machine", "errors", "code", "arguments", "registries", "descriptors", "steps", "cli")
-SAID = ("HELP", "__version__")
-"""What modules of the package say of themselves, which is only printed."""
+PACKAGE = "tripleaudit"
+ROOT = Path(__file__).resolve().parent
+DIGITS = 8
+UNTRACKED = frozenset({"machine", "errors", "code", "arguments", "registries", "descriptors", "steps", "cli"})
+PRINTED_NAMES = frozenset({"HELP", "__version__"})
+PRINTED_ARGUMENTS = frozenset({"help", "metavar", "description"})
+DYNAMIC_IMPORTS = frozenset({"import_module", "__import__", "load_attribute"})
 
 
 class Source(NamedTuple):
-    """What counts of a file: the digest, the names that it imports, and the files that it names."""
+    """What is needed of one file.
+
+    Attributes:
+        digest: first digits of the SHA-256 of the code.
+        imports: imported names with dots, relative ones with leading dots.
+        reads: patterns of data files.
+    """
 
     digest: str
     imports: list[str]
     reads: list[str]
 
 
-def versions(*entries: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
-    """Return what a result's code consists of, each part with the first digits of its digest, in alphabetical order.
+def versions(*modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
+    """Return the digests of modules and files, and of everything that they import or read.
 
     Args:
-        entries: modules of the package that a job runs (``commands.train``); of a function, its module.
-        files: Python files and data files, from outside the package or in it.
+        modules: modules of the package, such as ``commands.train``; a function's name after a colon is ignored.
+        files: Python files (plugins) and data files, in the package or outside.
+
+    Returns:
+        Path -> digest. Paths start at the package, those of plugins at the plugin's folder.
 
     Raises:
-        ModuleNotFoundError: the package has no such module.
+        ModuleNotFoundError: The package has no such module.
     """
-    found: dict[str, set[str]] = {}
-    for begin in (*map(_module, entries), *map(Path, files)):
-        for path in _closure(begin):
-            found.setdefault(_name(path, begin.parent), set()).add(_source(path).digest)
-    return {name: "+".join(sorted(digests)) for name, digests in sorted(found.items())}
+    digests: dict[str, set[str]] = {}
+    for start in (*map(module_file, modules), *map(Path, files)):
+        for path in _closure(start):
+            name = _display_name(path, start.parent)
+            digests.setdefault(name, set()).add(_source(path).digest)
+    return {name: "+".join(sorted(digests[name])) for name in sorted(digests)}
 
 
-def importers(name: str, *entries: str) -> set[str]:
-    """Return which modules behind some entries import a name, such as ``descriptors.EXTRACTORS``."""
-    paths = {path for entry in entries for path in _closure(_module(entry))}
-    return {_name(path, ROOT) for path in paths if f"{PACKAGE}.{name}" in _source(path).imports}
+def digest_of(*modules: str, files: Iterable[str | Path] = ()) -> str:
+    """Return one SHA-256 of :func:`versions`."""
+    return hashlib.sha256(json.dumps(versions(*modules, files=files)).encode()).hexdigest()
 
 
-def digest_of(*entries: str, files: Iterable[str | Path] = ()) -> str:
-    """Return :func:`versions` as one SHA-256."""
-    return hashlib.sha256(json.dumps(versions(*entries, files=files)).encode()).hexdigest()
+def importers(name: str, module: str) -> set[str]:
+    """Return the files behind a module that import a name of the package, such as ``descriptors.TABLES``."""
+    files = _closure(module_file(module))
+    return {_display_name(path, ROOT) for path in files if f"{PACKAGE}.{name}" in _source(path).imports}
+
+
+def module_file(module: str) -> Path:
+    """Return the file of a module of the package.
+
+    Raises:
+        ModuleNotFoundError: The package has no such module.
+    """
+    name = module.partition(":")[0].removeprefix(f"{PACKAGE}.")
+    for path in (ROOT.joinpath(*name.split("."), "__init__.py"), ROOT.joinpath(*name.split(".")).with_suffix(".py")):
+        if path.is_file():
+            return path
+    raise ModuleNotFoundError(f"the package has no module {name}")
 
 
 # from file to file
 
 
-def _module(entry: str) -> Path:
-    name = entry.partition(":")[0].removeprefix(f"{PACKAGE}.")
-    found = _files(ROOT, name)
-    if not found or _name(found[-1], ROOT) != name:
-        raise ModuleNotFoundError(f"the package has no module {name}")
-    return found[-1]
-
-
 @cache
-def _closure(begin: Path) -> list[Path]:
-    """Return a file and all that it imports and reads, directly or through others."""
-    found, queue = {}, [begin]
+def _closure(start: Path) -> frozenset[Path]:
+    """Return a file with all files that it imports or reads, directly or through others."""
+    visited: set[Path] = set()
+    queue = [start]
     while queue:
         path = queue.pop()
-        if path not in found and not _outside(path):
-            found[path] = None
-            queue += _used(path)
-    return list(found)
+        if path not in visited and not _is_untracked(path):
+            visited.add(path)
+            queue += _dependencies(path)
+    return frozenset(visited)
 
 
-@cache
-def _outside(path: Path) -> bool:
-    return path.is_relative_to(ROOT) and Path(path.relative_to(ROOT).parts[0]).stem in OUTSIDE
+def _is_untracked(path: Path) -> bool:
+    return path.is_relative_to(ROOT) and Path(path.relative_to(ROOT).parts[0]).stem in UNTRACKED
 
 
-@cache
-def _used(path: Path) -> list[Path]:
-    """Return the modules that a file imports, the packages that it and these lie in, and the files that it reads."""
+def _display_name(path: Path, folder: Path) -> str:
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else os.path.relpath(path, folder)
+
+
+def _dependencies(path: Path) -> list[Path]:
+    """Return the files that a Python file imports or reads, and the packages that it lies in."""
     if path.suffix != ".py":
         return []
-    source, own = _source(path), path.is_relative_to(ROOT)
+    source = _source(path)
     top = next(folder for folder in path.parents if not (folder / "__init__.py").is_file())
-    inside = path.relative_to(top).with_suffix("").parts
-    found = [one for pattern in source.reads for one in sorted((ROOT if own else path.parent).glob(pattern))]
-    for name in (".".join(inside), *source.imports):
-        if dots := len(name) - len(name.lstrip(".")):
-            name = ".".join((*inside[:-dots], name[dots:]))
-        folders = (ROOT.parent,) if name.partition(".")[0] == PACKAGE else () if own else (path.parent, top)
-        found += [one for folder in folders for one in _files(folder, name)]
-    return found
+    module = path.relative_to(top).with_suffix("").parts
+    own_package = module[0] if len(module) > 1 else None
+
+    files = _module_files(top, ".".join(module))
+    for name in source.imports:
+        level = len(name) - len(name.lstrip("."))
+        first = name.partition(".")[0]
+        if level:
+            files += _module_files(top, ".".join((*module[:-level], name[level:])))
+        elif first == PACKAGE:
+            files += _module_files(ROOT.parent, name)
+        elif own_package in (None, first):  # a module next to a plugin, or in its package
+            files += _module_files(top, name)
+
+    patterns_start = ROOT if path.is_relative_to(ROOT) else path.parent
+    for pattern in source.reads:
+        files += sorted(patterns_start.glob(pattern))
+    return files
 
 
 @cache
-def _files(folder: Path, name: str) -> list[Path]:
-    """Return the files that a name stands for in a folder: of ``a.b.c`` those of ``a``, of ``a.b`` and of ``a.b.c``."""
-    parts = name.split(".")
-    bases = [folder.joinpath(*parts[: count + 1]) for count in range(len(parts))]
-    return [one for base in bases for one in (base / "__init__.py", base.with_suffix(".py")) if one.is_file()]
+def _existing_modules(base: Path) -> list[Path]:
+    return [path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()]
 
 
-@cache
-def _name(path: Path, folder: Path) -> str:
-    """Return how a file is called: a module of the package by its name, another file as seen from a folder."""
-    if not path.is_relative_to(ROOT):
-        return os.path.relpath(path, folder)
-    inside = path.relative_to(ROOT)
-    if path.suffix != ".py":
-        return inside.as_posix()
-    return ".".join(inside.with_suffix("").parts).removesuffix(".__init__").replace("__init__", PACKAGE)
+def _module_files(folder: Path, name: str) -> list[Path]:
+    """Return the files of ``a``, ``a.b`` and ``a.b.c`` for the name ``a.b.c``."""
+    files = []
+    base = folder
+    for part in name.split("."):
+        base /= part
+        files += _existing_modules(base)
+    return files
 
 
-# what counts of one file
+# one file
 
 
 @cache
 def _source(path: Path) -> Source:
     if not path.is_file():
-        return Source("missing", [], [])  # who reads it will say so
+        return Source("missing", [], [])  # the job that reads it reports it
     data = path.read_bytes()
-    with contextlib.suppress(SyntaxError, ValueError):  # who imports the file will hear of it
-        if path.suffix == ".py":
-            own = path.is_relative_to(ROOT)
-            state = hashlib.sha256(OWN + bytes(own) + data).hexdigest()
-            if state not in _known():
-                _known()[state] = _analysed(ast.parse(data), own)
-            return _known()[state]
-    return Source(hashlib.sha256(data).hexdigest()[:DIGITS], [], [])
+    digest = hashlib.sha256(data).hexdigest()
+    if path.suffix != ".py":
+        return Source(digest[:DIGITS], [], [])
+    inside = path.is_relative_to(ROOT)
+    key = digest if inside else f"plugin {digest}"
+    parsed = _parsed_files()
+    if key not in parsed:
+        try:
+            parsed[key] = _parse(data, inside)
+        except (SyntaxError, ValueError):  # the job that imports it reports it
+            parsed[key] = Source(digest[:DIGITS], [], [])
+    return parsed[key]
 
 
-def _analysed(tree: ast.Module, own: bool) -> Source:
-    tree.body = [node for node in tree.body if not own or _target(node) not in SAID]
-    tree = _Quiet().visit(tree)
-    reads = [text for node in tree.body if _target(node) == "READS" for text in ast.literal_eval(node.value)]
-    if not own:  # a plugin's list of words and the like, which it names in full
-        reads += [text for text in map(_path, ast.walk(tree)) if re.fullmatch(r"[\w-][\w./-]*\.\w+", text)]
-    digest = hashlib.sha256(_spelled(tree).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
-    return Source(digest, sorted(set(_imported(tree))), sorted(set(reads)))
+def _parse(data: bytes, inside: bool) -> Source:
+    tree = ast.parse(data)
+    if inside:
+        tree.body = [node for node in tree.body if not PRINTED_NAMES.intersection(_targets(node))]
+    tree = _RemovePrinted().visit(tree)
+    digest = hashlib.sha256(ast.unparse(tree).encode("utf-8", "backslashreplace")).hexdigest()[:DIGITS]
+    imports: list[str] = []
+    for node in ast.walk(tree):
+        imports += _imported_names(node)
+    reads = [pattern for node in tree.body if "READS" in _targets(node) for pattern in ast.literal_eval(node.value)]
+    return Source(digest, sorted(set(imports)), sorted(set(reads)))
 
 
-def _path(node: ast.AST) -> str:
-    """Return the relative path that an expression spells: a text, texts joined by ``/``, the arguments of a call."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else ""
-    parts = [node.left, node.right] if isinstance(node, ast.BinOp) else node.args if isinstance(node, ast.Call) else []
-    return "/".join(filter(None, map(_path, parts)))
+def _imported_names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        prefix = "." * node.level + (f"{node.module}." if node.module else "")
+        return [prefix + alias.name for alias in node.names]
+    if isinstance(node, ast.Call) and _last_name(node.func) in DYNAMIC_IMPORTS:
+        return [str(text.value).partition(":")[0] for text in node.args[:1] if isinstance(text, ast.Constant)]
+    return []
 
 
-def _target(node: ast.AST) -> str:
-    """Return the name that an assignment gives a value to."""
-    return _last(node.targets[0]) if isinstance(node, ast.Assign) else ""
+def _targets(node: ast.AST) -> set[str]:
+    """Return the names that an assignment sets."""
+    return {_last_name(target) for target in getattr(node, "targets", ())}
 
 
-def _last(node: ast.AST | None) -> str:
-    """Return a name, or the last part of one with dots."""
+def _last_name(node: ast.AST | None) -> str:
+    """Return a name, of one with dots the last part."""
     return getattr(node, "attr", getattr(node, "id", ""))
 
 
-class _Quiet(ast.NodeTransformer):
-    """Leaves out what does not run, or only speaks to people."""
+class _RemovePrinted(ast.NodeTransformer):
+    """Removes what is only printed, and what only type checkers read."""
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            texts = (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body)
-            body[:] = [one for one, text in zip(body, texts, strict=True) if not text]
-        return node
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
-        return node.orelse if _last(node.test) == "TYPE_CHECKING" else node
+        return node.orelse if _last_name(node.test) == "TYPE_CHECKING" else node
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
-        if isinstance(node.exc, ast.Call) and _last(node.exc.func) == "UserError":
+        if isinstance(node.exc, ast.Call) and _last_name(node.exc.func) == "UserError":
             node.exc.args = []
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if _last(node.func) in ("add_argument", "add_parser"):
-            node.keywords = [word for word in node.keywords if word.arg not in ("help", "metavar", "description")]
+        if _last_name(node.func) in ("add_argument", "add_parser"):
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg not in PRINTED_ARGUMENTS]
         return node
 
 
-def _spelled(node: object) -> str:
-    """Return the spelling of a syntax tree without positions, equal in all versions of Python."""
-    if isinstance(node, list):
-        return f"[{','.join(map(_spelled, node))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    fields = ((name, getattr(node, name, None)) for name in node._fields if name not in ("ctx", "kind", "type_comment"))
-    said = (f"{name}={_spelled(value)}" for name, value in fields if value is not None and value != [])
-    return f"{type(node).__name__}({','.join(said)})"
-
-
-def _imported(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            source = "." * node.level + (f"{node.module}." if node.module else "")
-            yield from (f"{source}{alias.name}" for alias in node.names)
-        elif isinstance(node, ast.Call) and _last(node.func) in ("import_module", "__import__", "load_attribute"):
-            yield from (str(one.value).partition(":")[0] for one in node.args[:1] if isinstance(one, ast.Constant))
-
-
-# files are parsed once
+# each content is parsed once
 
 
 @cache
-def _known() -> dict[str, Source]:
-    """Return what was read off Python files, by digests of their content and of this module; at the end it is kept."""
-    found: dict[str, Source] = {}
+def _parsed_files() -> dict[str, Source]:
+    """Return the sources parsed so far, by content; they are stored next to the compiled modules."""
+    version = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    file = ROOT / "__pycache__" / f"code-{version}.json"
+    parsed: dict[str, Source] = {}
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
-        found |= {key: Source(*value) for key, value in json.loads(_cache_file().read_bytes()).items()}
-    atexit.register(_keep, found, len(found))
-    return found
+        parsed = {key: Source(*fields) for key, fields in json.loads(file.read_bytes()).items()}
+    atexit.register(_store, file, parsed, len(parsed))
+    return parsed
 
 
-def _cache_file() -> Path:
-    return Path(importlib.util.cache_from_source(str(ROOT / "code.py"))).with_suffix(".json")
-
-
-def _keep(known: dict[str, Source], before: int = 0) -> None:
-    if len(known) > before:
-        # a package that cannot be written to is parsed each time
-        with contextlib.suppress(OSError, UserError), atomic_write(_cache_file()) as stream:
-            json.dump(dict([*known.items()][-1000:]), stream)
+def _store(file: Path, parsed: dict[str, Source], count_before: int) -> None:
+    if len(parsed) > count_before:
+        with contextlib.suppress(OSError, UserError):  # a package that cannot be written to is parsed each time
+            write_json(file, parsed)

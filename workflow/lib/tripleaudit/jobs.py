@@ -1,4 +1,4 @@
-"""What the workflow's jobs need of the package: the code behind each rule, and the environment."""
+"""What rules need of the package: digests of the code behind a job, and the environment of jobs."""
 
 import hashlib
 import json
@@ -13,104 +13,110 @@ from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
 from tripleaudit.extractors.registry import class_reference
 from tripleaudit.fields import CHECKED
-from tripleaudit.registries import Registry
+from tripleaudit.registries import Descriptor, Registry
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
 
 
-def entry(command: str) -> str:
-    """Return the module that a command, or a step, runs."""
+def command_module(command: str) -> str:
+    """Return the module that a command runs."""
     return STEPS[command].function if command in STEPS else f"commands.{command.replace('-', '_')}"
 
 
 def command_of(shell: str) -> str:
-    """Return the command that a rule's shell text calls; empty if it calls none."""
-    found = re.search(r"-m tripleaudit ([a-z][a-z0-9-]*)", shell)
-    return found[1] if found else ""
+    """Return the command of a rule's shell text; empty if it runs none."""
+    match = re.search(r"-m tripleaudit ([a-z][a-z0-9-]*)", shell)
+    return match[1] if match else ""
 
 
 def rule_code(shell: str) -> list[tuple[str, str]]:
-    """Return (part, digest) of the code behind a rule; as parameters, they make its jobs run again if one changes.
+    """Return (part, digest) of the code of a rule's command; as parameters, they rerun its jobs when one changes.
 
-    Besides the modules these are the plugins that add matching rules and what descriptors say of these, where the
-    command applies them all, and what descriptors say of extractors and protocols, where the command prints it.
+    A command that imports the matching rules applies all of them, also those of plugins; a training applies one, which
+    its rule names. A command that prints labels of extractors or protocols depends on their descriptions.
     """
     command = command_of(shell)
     if not command:
         return []
-    used = entry(command)
-    # a command that imports the matching rules applies all of them; a training applies the one that its rule names
-    every = command != "train" and bool(code.importers("descriptors.MATCHINGS", used))
-    own = sorted({rule.file for rule in MATCHINGS.values() if every and rule.file})
-    found = code.versions(used, *MATCHINGS.homes * every, files=own) | (described(MATCHINGS) if every else {})
-    for name, registry in (("EXTRACTORS", EXTRACTORS), ("PROTOCOLS", PROTOCOLS)):
-        if any(not module.startswith(name.lower()) for module in code.importers(f"descriptors.{name}", used)):
-            found |= described(registry)
-    return list(found.items())
-
-
-def described(registry: Registry, *names: str) -> dict[str, str]:
-    """Return the digest of what descriptors say in words and numbers: labels, order, settings, their defaults too.
-
-    Where a file lies decides nothing; what it holds counts as code. What is empty says nothing, so that a further field
-    of a kind alters no entry that leaves it so.
-    """
-    said: dict[str, dict[str, Any]] = {
-        name: {key: v for key, v in vars(registry[name]).items() if (v or v is None) and key not in ("module", "file")}
-        for name in names or registry
-    }
-    for each in said.values():
-        if isinstance(each.get("model"), str) and ".py:" in each["model"]:
-            each["model"] = Path(each["model"]).name
-    text = json.dumps(said, sort_keys=True, default=_named)
-    return {f"{registry.word} as described": hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]}
-
-
-def _named(value: object) -> str:
-    return getattr(value, "__qualname__", "") if callable(value) else repr(value)
+    module = command_module(command)
+    parts = code.versions(module)
+    if command != "train" and code.importers("descriptors.MATCHINGS", module):
+        plugins = sorted({rule.file for rule in MATCHINGS.values() if rule.file})
+        parts |= code.versions(*MATCHINGS.homes, files=plugins) | _description_digest(MATCHINGS)
+    for package, registry in (("extractors", EXTRACTORS), ("protocols", PROTOCOLS)):
+        users = code.importers(f"descriptors.{package.upper()}", module)
+        if any(not file.startswith(f"{package}/") for file in users):
+            parts |= _description_digest(registry)
+    return list(parts.items())
 
 
 def chosen_code(command: str, *modules: str, files: Iterable[str | Path] = ()) -> dict[str, str]:
-    """Return module or file -> digest of what one job uses beyond its command, such as its extractor or its table."""
-    shared = code.versions(entry(command))
-    return {name: part for name, part in code.versions(*modules, files=files).items() if name not in shared}
+    """Return the digests of what a job uses in addition to its command, such as its table."""
+    shared = code.versions(command_module(command))
+    chosen = code.versions(*modules, files=files)
+    return {part: digest for part, digest in chosen.items() if part not in shared}
 
 
 def described_code(command: str, registry: Registry, *names: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of what descriptors bring, those of the names or all."""
-    chosen = [registry.need(name) for name in names or registry]
-    files = {one.file for one in chosen if one.file}
-    found = chosen_code(command, *(one.module for one in chosen if not one.file), files=sorted(files))
-    return found | described(registry, *names)
+    """Return :func:`chosen_code` of entries of a registry (all without ``names``), and the digest of their fields."""
+    entries = [registry.need(name) for name in names or registry]
+    modules = sorted({entry.module for entry in entries if not entry.file})
+    files = sorted({entry.file for entry in entries if entry.file})
+    return chosen_code(command, *modules, files=files) | _description_digest(registry, *names)
+
+
+def _description_digest(registry: Registry, *names: str) -> dict[str, str]:
+    """Return the digest of the fields of entries: labels, order, settings and their defaults.
+
+    Empty fields are left out, so that a new field changes the digest of no entry that leaves it empty. So are places of
+    files: a study may be moved, and the content of the files counts as code.
+    """
+    fields = {name: _described_fields(registry[name]) for name in names or registry}
+    text = json.dumps(fields, sort_keys=True, default=_qualified_name)
+    return {f"{registry.word} as described": hashlib.sha256(text.encode()).hexdigest()[: code.DIGITS]}
+
+
+def _described_fields(entry: Descriptor) -> dict[str, Any]:
+    fields = {key: value for key, value in vars(entry).items() if key not in ("module", "file")}
+    fields = {key: value for key, value in fields.items() if value or value is None}
+    if ".py:" in str(fields.get("model")):
+        fields["model"] = Path(fields["model"]).name
+    return fields
+
+
+def _qualified_name(value: object) -> str:
+    return getattr(value, "__qualname__", "") if callable(value) else repr(value)
 
 
 def extractor_code(command: str, extractor: str) -> dict[str, str]:
     """Return :func:`chosen_code` of an extractor or classifier, of all of them where ``extractor`` is empty."""
     names = [extractor] if extractor else list(EXTRACTORS)
-    chosen = {class_reference(name).rpartition(":")[0] for name in names}
-    files = {one for one in chosen if one.endswith(".py")}
-    return chosen_code(command, *sorted(chosen - files), files=sorted(files)) | described(EXTRACTORS, *names)
+    homes = {class_reference(name).rpartition(":")[0] for name in names}
+    files = {home for home in homes if home.endswith(".py")}
+    chosen = chosen_code(command, *sorted(homes - files), files=sorted(files))
+    return chosen | _description_digest(EXTRACTORS, *names)
 
 
-def corpus_code(formats: Iterable[str], entry: RegisteredCorpus | None, split: str) -> dict[str, str]:
-    """Return :func:`chosen_code` of the readers of a split, and of a registered corpus how it is made of files.
+def corpus_code(formats: Iterable[str], corpus: RegisteredCorpus | None, split: str) -> dict[str, str]:
+    """Return :func:`chosen_code` of the readers of a split, and the digest of a registered corpus's description.
 
     Args:
-        formats: of files of one's own; none for files of which it is not known yet, so that it may be any.
-        entry: the registered corpus, None for files of one's own.
+        formats: formats of a study's own files; empty while a format is not known yet, so that it may be any.
+        corpus: the registered corpus; None for a study's own files.
+        split: name of the split.
     """
-    if entry is None:
+    if corpus is None:
         return described_code("prepare", FORMATS, *formats)
-    files = entry.raw_files(split)
+    files = corpus.raw_files(split)
     formats = {file.format for file in files if file.format}
-    found = described_code("prepare", FORMATS, *formats) if formats else {}
-    made = hashlib.sha256(repr((entry, files)).encode()).hexdigest()[: code.DIGITS]
-    return {**found, f"registered {entry.name}": made}
+    readers = described_code("prepare", FORMATS, *formats) if formats else {}
+    description = hashlib.sha256(repr((corpus, files)).encode()).hexdigest()[: code.DIGITS]
+    return {**readers, f"registered {corpus.name}": description}
 
 
-def pinned(entry: RawFile | Model) -> str:
-    """Return what decides the bytes of something fetched: their digest, else where they come from."""
-    return entry.sha256 or str(entry.source)
+def pinned(source: RawFile | Model) -> str:
+    """Return the SHA-256 of a fetched file or model; without one, its address."""
+    return source.sha256 or str(source.source)
 
 
 def export_environment(library: Path | None, gpu: str | int, share: int = 1, offline: bool = False) -> None:

@@ -120,21 +120,21 @@ class Collections:
         files = self.section[name].files
         return [file.name for file in text_files([entry for entry in files if not is_remote(entry)])]
 
-    def threads(self, name: str) -> int:
+    def threads(self, wildcards: Any) -> int:
         """Return the threads of a collection's job: those of the workers, and its own."""
-        return self[name].workers + 1
+        return self[wildcards.collection].workers + 1
 
-    def runtime(self, name: str) -> int | str:
+    def runtime(self, wildcards: Any) -> int | str:
         """Return the time that a collection's job asks for."""
-        return self[name].runtime
+        return self[wildcards.collection].runtime
 
-    def models(self, name: str) -> list[str]:
+    def models(self, wildcards: Any) -> list[str]:
         """Return the weights of the extractor and the classifier before it."""
-        return self.model(name) + self.gate(name)
+        return self.model(wildcards.collection) + self.gate(wildcards.collection)
 
-    def addresses(self, name: str) -> list[str]:
+    def addresses(self, wildcards: Any) -> list[str]:
         """Return the entries of a collection that lie in a store, which is looked at when the job runs."""
-        return [entry for entry in self.section[name].files if is_remote(entry)]
+        return [entry for entry in self.section[wildcards.collection].files if is_remote(entry)]
 
     def extractor(self, name: str) -> str:
         """Return the name of the extractor, empty where a folder holds it."""
@@ -192,10 +192,10 @@ class Collections:
         }
         return ["--system", json.dumps(said, sort_keys=True)]
 
-    def identity(self, name: str) -> dict[str, Any]:
+    def identity(self, wildcards: Any) -> dict[str, Any]:
         """Return what decides the answers of a collection's system, if it has one."""
-        system = self.system(name)
-        return self.study.systems.identity(self._corpus(self.section[name]), system) if system else {}
+        system = self.system(wildcards.collection)
+        return self.study.systems.identity(self._corpus(self.section[wildcards.collection]), system) if system else {}
 
     def gate(self, name: str) -> list[str]:
         """Return the weights of the classifier before it, if there is one."""
@@ -206,29 +206,32 @@ class Collections:
         """Return the manifests of all collections."""
         return [f"{self.study.paths.study}/collections/{name}/{MANIFEST}" for name in self]
 
-    def deciding_options(self, name: str) -> list[str]:
+    def deciding_options(self, wildcards: Any) -> list[str]:
         """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
-        section, said = self.section[name], ("text_column", "id_column", "threshold", "max_chars", "block")
+        section, said = (
+            self.section[wildcards.collection],
+            ("text_column", "id_column", "threshold", "max_chars", "block"),
+        )
         values = {key.replace("_", "-"): getattr(section, key) for key in said}
         switches = {"only-triples": section.write == "triples", "skip-broken": section.on_error == "skip"}
         return options_of({**values, **switches})
 
-    def speed_options(self, name: str) -> list[str]:
+    def speed_options(self, wildcards: Any, input: Any) -> list[str]:
         """Return options that say how it is done."""
-        section = self.section[name]
+        section = self.section[wildcards.collection]
         return options_of({"workers": section.workers, "share": section.gpu_share, "batch-size": section.batch_size})
 
     def kind(self, name: str) -> str:
         """Return the kind of the system that extracts."""
         return self.study.systems.kinds[self.system(name) or ""].name
 
-    def mem_mb(self, name: str) -> int:
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory of all workers together."""
-        return self.section[name].workers * self.section[name].mem_mb
+        return self.section[wildcards.collection].workers * self.section[wildcards.collection].mem_mb * attempt
 
-    def gpus(self, name: str) -> int:
+    def gpus(self, wildcards: Any) -> int:
         """Return how many GPUs the workers of a collection take, where they run on GPUs."""
-        return math.ceil(self.section[name].workers * self.section[name].gpu_share)
+        return math.ceil(self.section[wildcards.collection].workers * self.section[wildcards.collection].gpu_share)
 
     def _weights(self, run: str | None, model: str) -> str:
         folder = f"{self.study.paths.study}/models/{run}" if run else shipped(model)

@@ -339,11 +339,12 @@ class Corpora:
             return options_of({"source": named})
         return options_of({"raw-root": input[0].removesuffix(files[0]).rstrip("/") or "."})
 
-    def prepare_options(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
+    def prepare_options(self, wildcards: Any) -> list[str]:
         """Return options of ``tripleaudit prepare`` that decide what a split (of a protocol's published sets) holds.
 
         A published test set is whole, but one of variants of the test set's sentences is as short as that one.
         """
+        corpus, split, protocol = wildcards.corpus, wildcards.split, wildcards.get("protocol", "original")
         chosen, published = self.section[corpus], self.published(corpus, protocol)
         values: dict[str, Any] = {"occurrence": chosen.occurrence}
         if chosen.files is None:
@@ -398,9 +399,10 @@ class Corpora:
         options = self.options.full()[name]
         return {key: value for key, value in options.items() if value is not None}
 
-    def protocol_json(self, name: str, corpus: str = "") -> str:
-        """Return what decides the sets of a protocol (of one corpus) besides the corpus, as canonical JSON."""
-        if corpus and (source := self.given(corpus, name)):
+    def protocol_json(self, wildcards: Any) -> str:
+        """Return what decides the sets of a protocol of one corpus besides the corpus, as canonical JSON."""
+        name = wildcards.get("protocol", "augmented")
+        if source := self.given(wildcards.corpus, name):
             return json.dumps({"source": source})
         options = {key: value for key, value in self.protocol(name).items() if key not in NOT_OF_THE_SETS}
         if "options" in options:

@@ -248,29 +248,31 @@ class GreScores:
 
     # what the jobs are given
 
-    def topic_text(self, dataset: str) -> str:
+    def topic_text(self, wildcards: Any) -> str:
         """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
-        topics, (corpus, _) = self.datasets[dataset].topics, self.corpus_of(dataset)
+        topics, (corpus, _) = self.datasets[wildcards.dataset].topics, self.corpus_of(wildcards.dataset)
         if topics is not None and topics.text is not None:
             return self.study.paths.file(topics.text)
-        return self.gold(dataset) if corpus is None else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
+        return (
+            self.gold(wildcards.dataset) if corpus is None else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
+        )
 
-    def topic_model(self, dataset: str) -> list[str]:
+    def topic_model(self, wildcards: Any) -> list[str]:
         """Return the topic model of a data set, if it has one."""
-        return [f"{self.folder}/{dataset}/topics/lda.json"] if self.datasets[dataset].topics else []
+        return [f"{self.folder}/{wildcards.dataset}/topics/lda.json"] if self.datasets[wildcards.dataset].topics else []
 
-    def topic_options(self, dataset: str) -> list[str]:
+    def topic_options(self, wildcards: Any) -> list[str]:
         """Return the settings of a topic model as command-line options."""
-        topics = self.datasets[dataset].topics
+        topics = self.datasets[wildcards.dataset].topics
         if topics is None:
             return []
         values = {"topics": topics.number, "seed": self.config.seed, "chunk-size": topics.chunk_size}
         return options_of({**values, "evaluated-after": topics.evaluated_after})
 
-    def evaluated(self, dataset: str) -> list[str]:
+    def evaluated(self, wildcards: Any) -> list[str]:
         """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
-        topics = self.datasets[dataset].topics
-        return [] if topics is None or topics.evaluated_after is None else [self.gold(dataset)]
+        topics = self.datasets[wildcards.dataset].topics
+        return [] if topics is None or topics.evaluated_after is None else [self.gold(wildcards.dataset)]
 
     @cached_property
     def embedding_endpoint(self) -> str | None:
@@ -303,11 +305,11 @@ class GreScores:
         names = ("factualness_prompt", "granularity_prompt", "most_unreadable")
         return options_of({name.replace("_", "-"): getattr(self.config.judge, name, None) for name in names})
 
-    def judge_identity(self, name: str) -> dict[str, Any]:
+    def judge_identity(self, wildcards: Any) -> dict[str, Any]:
         """Return what decides a judge's answers."""
         judge = self.config.judge
         prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
-        return settings.answering(self.study.language_models.section, name, *prompts)
+        return settings.answering(self.study.language_models.section, wildcards.judge, *prompts)
 
     # what comes of it
 

@@ -74,9 +74,7 @@ def estimate(study: Study) -> list[Hours]:
     entries = []
     for name in [*study.extractors, *study.classifiers]:
         runs = [run for run in [*study.runs, *study.classifier_runs] if run.extractor == name]
-        plans = {
-            run: json.loads(study.trainings.training_json(run.corpus, name, run.noise, run.trainset)) for run in runs
-        }
+        plans = {run: json.loads(study.trainings.training_json(run)) for run in runs}
         to_do = {run: plan for run, plan in plans.items() if own.get(run) != plan}
         like = [each for each in known if each.run.extractor == name and gpu in (None, each.device != "cpu")]
         took = _extrapolated(study, to_do, like) if to_do and like else ()

@@ -228,9 +228,9 @@ class LanguageModels:
         found = [settings.endpoint(self.section, name) for name in endpoints if name]
         return [{field: getattr(endpoint, field) for field in fields} for endpoint in found]
 
-    def texts(self, dataset: str) -> str:
+    def texts(self, wildcards: Any) -> str:
         """Return the split of a corpus that a data set is taken from."""
-        texts = self.config.datasets[dataset]
+        texts = self.config.datasets[wildcards.dataset]
         return f"{self.study.paths.study}/corpora/{texts.corpus}/{texts.split}.jsonl"
 
     def files(self) -> list[str]:

@@ -231,21 +231,21 @@ class NeedleStudies:
         judge = self.judge_of(run)
         return judge if judge != self.endpoint_of(run) else None
 
-    def judge_options(self, run: str) -> list[str]:
+    def judge_options(self, wildcards: Any) -> list[str]:
         """Return the option that names the judge of a run, where it is another model."""
-        return options_of({"judge": self.other_judge(run)})
+        return options_of({"judge": self.other_judge(wildcards.lm)})
 
-    def served(self, run: str) -> list[str]:
+    def served(self, wildcards: Any) -> list[str]:
         """Return the model of a run that jobs serve themselves."""
-        return self.study.language_models.served(self.endpoint_of(run))
+        return self.study.language_models.served(self.endpoint_of(wildcards.lm))
 
-    def served_judge(self, run: str) -> list[str]:
+    def served_judge(self, wildcards: Any) -> list[str]:
         """Return the judge of a run that jobs serve themselves."""
-        return self.study.language_models.served(self.other_judge(run))
+        return self.study.language_models.served(self.other_judge(wildcards.lm))
 
-    def identity(self, run: str) -> list[dict[str, Any]]:
+    def identity(self, wildcards: Any) -> list[dict[str, Any]]:
         """Return what decides the answers of the model and the judge of a run."""
-        return self.study.language_models.sampling(self.endpoint_of(run), self.other_judge(run))
+        return self.study.language_models.sampling(self.endpoint_of(wildcards.lm), self.other_judge(wildcards.lm))
 
     @cached_property
     def triple_runs(self) -> "list[Run]":

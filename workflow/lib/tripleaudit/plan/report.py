@@ -95,13 +95,13 @@ class Report:
         chosen = dict.fromkeys(self.possible, {}) if self.chosen is None else self.chosen
         return {name: of for name, of in chosen.items() if not needs or TABLES[name].needs in needs}
 
-    def options(self, name: str) -> str:
+    def options(self, wildcards: Any) -> str:
         """Return the options of one table as canonical JSON."""
-        return json.dumps((self.chosen or {}).get(name, {}), sort_keys=True)
+        return json.dumps((self.chosen or {}).get(wildcards.table, {}), sort_keys=True)
 
-    def plot_options(self, plot: str) -> str:
+    def plot_options(self, wildcards: Any) -> str:
         """Return the options of a plot as canonical JSON: the matching rule of the table that it draws."""
-        given = (self.chosen or {}).get(DRAWN.get(plot, plot), {})
+        given = (self.chosen or {}).get(DRAWN.get(wildcards.plot, wildcards.plot), {})
         return json.dumps({key: value for key, value in given.items() if key == "matching"})
 
     def table_inputs(self, wildcards: Any) -> dict[str, list[str]]:

@@ -354,9 +354,9 @@ class Study:
         """Everything that is scored, by its path, in the order of the scores file."""
         return {row.path: row for row in scored(self)}
 
-    def scores_of(self, part: str) -> list[str]:
+    def scores_of(self, wildcards: Any) -> list[str]:
         """Return what one tidy scores file is joined from: GREScores (``gre/``), needles (``needles/``), the rest."""
-        return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(part, self.score_files)()
+        return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(wildcards.part, self.score_files)()
 
     def score_files(self, kind: str = "scores") -> list[str]:
         """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,9 +160,21 @@ class Systems:
         """Return the reports on all prediction files."""
         return [self.report(*each) for each in self.predicted]
 
-    def setting(self, key: str) -> Callable[[str], Any]:
-        """Return what says one setting of a system, such as its ``threads``."""
-        return lambda name: getattr(self.given[name], key)
+    def threads(self, wildcards: Any) -> int:
+        """Return the threads of a system's job."""
+        return self.given[wildcards.extractor].threads
+
+    def gpus(self, wildcards: Any) -> int:
+        """Return its GPUs."""
+        return self.given[wildcards.extractor].gpus
+
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:
+        """Return its memory."""
+        return self.given[wildcards.extractor].mem_mb * attempt
+
+    def runtime(self, wildcards: Any) -> int | str:
+        """Return its time."""
+        return self.given[wildcards.extractor].runtime
 
     @cached_property
     def timed(self) -> dict[str, dict[str, Any]]:
@@ -236,9 +248,9 @@ class Systems:
         """Return relation -> description as systems are given them with a training set."""
         return self.study.data.described(corpus, trainset.rpartition("-")[0])
 
-    def json(self, name: str) -> str:
-        """Return the settings for the job."""
-        return json.dumps(self.settings(name), sort_keys=True)
+    def json(self, wildcards: Any, input: Any) -> str:
+        """Return the settings for the job, which Snakemake does not compare."""
+        return json.dumps(self.settings(wildcards.extractor), sort_keys=True)
 
     def job_param(self, wildcards: Any, input: Any, threads: int) -> str:
         """Return :meth:`job` of wildcards; ``input`` keeps Snakemake from comparing it."""

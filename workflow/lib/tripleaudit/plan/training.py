@@ -215,42 +215,43 @@ class Trainings:
             merged = {**merged, **part, **({"model": model} if model else {})}
         return merged
 
-    def training_json(
-        self, corpus: str, name: str, noise: str, trainset: str = "original-nz", double: bool = False
-    ) -> str:
-        """Return the settings of a training besides its data and seed, or of a ``double`` one, as canonical JSON."""
-        protocol = trainset.rpartition("-")[0]
-        settings = self.settings_of(corpus, name)
+    def training_json(self, run: Any, double: bool = False) -> str:
+        """Return the settings of a training besides its data and seed, or of a ``double`` one, as canonical JSON.
+
+        Args:
+            run: one of the study, or the wildcards of its job.
+        """
+        settings = self.settings_of(run.corpus, run.extractor)
         settings = {key: value for key, value in settings.items() if key not in ONLY_FOR_THE_SCHEDULER}
-        described = self.study.data.described(corpus, protocol)
-        if described and self.study.takes_schema(name):
+        described = self.study.data.described(run.corpus, run.trainset.rpartition("-")[0])
+        if described and self.study.takes_schema(run.extractor):
             settings["model"] = {"descriptions": described, **settings.get("model", {})}
         settings["encoder_layers"] = self.study.config["encoder"]["layers"]
         if double:
             settings["double"] = True
-        if noise == "noising":
+        if run.noise == "noising":
             noising = {key: value for key, value in self.study.config["noising"].items() if key != "wz"}
-            probability = self.study.data.section[corpus].noise_probability
+            probability = self.study.data.section[run.corpus].noise_probability
             settings["noising"] = noising if probability is None else {**noising, "probability": probability}
         return json.dumps(settings, sort_keys=True)
 
-    def deciding_json(
-        self, corpus: str, name: str, noise: str, trainset: str = "original-nz", double: bool = False
-    ) -> str:
+    def settings(self, wildcards: Any, input: Any) -> str:
+        """Return :meth:`training_json`, which Snakemake does not compare."""
+        return self.training_json(wildcards)
+
+    def deciding(self, wildcards: Any, double: bool = False) -> str:
         """Return what of :meth:`training_json` decides the result, as canonical JSON."""
-        return json.dumps(
-            deciding(json.loads(self.training_json(corpus, name, noise, trainset, double))), sort_keys=True
-        )
+        return json.dumps(deciding(json.loads(self.training_json(wildcards, double))), sort_keys=True)
 
     def matching(self, corpus: str, name: str) -> str:
         """Return the name of the matching rule by which a training chooses its best epoch."""
         values = {**self.defaults(name), **self.settings_of(corpus, name)}
         return check_matching(values.get("matching", TrainingSettings().matching))
 
-    def mem_mb(self, name: str) -> int:
+    def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory that jobs of an extractor or classifier ask for."""
-        return self.settings_of("", name).get("mem_mb", 8000)
+        return self.settings_of("", wildcards.extractor).get("mem_mb", 8000) * attempt
 
-    def runtime(self, name: str) -> int | str:
+    def runtime(self, wildcards: Any) -> int | str:
         """Return the time that a training asks for."""
-        return self.settings_of("", name).get("runtime", "8h")
+        return self.settings_of("", wildcards.extractor).get("runtime", "8h")
