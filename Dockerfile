@@ -1,4 +1,4 @@
-# One image for every job and command: `make image`, or `docker run -v "$PWD":/study tripleaudit run STUDY.yaml`.
+# One image for a whole study: `make image`, then `docker run -v "$PWD":/study tripleaudit run STUDY.yaml`.
 FROM python:3.11-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends git && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/tripleaudit

@@ -73,9 +73,8 @@ test-light: ## test what needs no torch with nothing but its own dependencies (m
 	build/light/bin/python -m pytest \
 	  tests/unit/corpora tests/unit/protocols tests/unit/scoring tests/unit/tables tests/unit/plan tests/unit/llm
 
-image: ## build the container image, and the file that --software-deployment-method apptainer takes
+image: ## build the container image, in which `tripleaudit run STUDY` runs a whole study
 	docker build --tag tripleaudit .
-	apptainer build --force tripleaudit.sif docker-daemon:tripleaudit:latest
 
 mutate: $(READY) ## change 100 places of the package, and count how many a test notices (N=100)
 	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100) --goal $(or $(GOAL),0.95)

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from support.processes import program
-from support.workflow import DEMO_FILES, ROOT, configure, ran
+from support.workflow import DEMO_FILES, ROOT
 
 SNAKEFILE = """
 module audit:
@@ -67,31 +66,3 @@ def test_a_module_out_of_a_repository_runs_with_the_package_of_its_tag(hosted, t
     assert result.returncode == 0, result.stderr[-3000:]
     assert (tmp_path / "results/own/tables/split-sizes.md").exists()
     assert (tmp_path / "witness").read_text().count("hosted") > 2, "the workflow and its jobs import the tag's package"
-
-
-APPTAINER = """#!/bin/bash
-# a pretended apptainer: runs what it is asked to run, without a container, and keeps a record
-case "$1" in
-  --version) echo "apptainer version 1.3.0" ;;
-  *) echo "$@" >> "$CALLS"
-     while [ $# -gt 0 ] && [ "$1" != bash ] && [ "$1" != sh ]; do shift; done
-     exec "$@" ;;
-esac
-"""
-
-
-def test_jobs_run_in_the_image_where_that_is_asked_for(tmp_path):
-    """`--software-deployment-method apptainer` gives every job to the image that `make image` builds."""
-    fake = program(tmp_path / "bin" / "apptainer", APPTAINER)
-    fake.with_name("singularity").symlink_to(fake)
-    (tmp_path / "tripleaudit.sif").touch()
-    config = {"study": "own", "corpora": {"own": {"format": "jsonl", "files": DEMO_FILES}}}
-    configure(tmp_path, config)
-    ran(
-        tmp_path,
-        *("--software-deployment-method", "apptainer", "--notemp", "results/own/tables/split-sizes.md"),
-        PATH=f"{fake.parent}{os.pathsep}{os.environ['PATH']}",
-        CALLS=str(tmp_path / "calls"),
-    )
-    calls = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
-    assert len(calls) >= 5 and all("tripleaudit.sif" in call for call in calls if "exec" in call)

@@ -3,7 +3,7 @@
 import itertools
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
@@ -80,11 +80,3 @@ def test_a_light_package_is_imported_without_heavy_packages(package):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]
-
-
-def test_file_names_recur_for_a_reason_only():
-    """A command and a section of a study are called like the module that does the work; other names stand once."""
-    packages = ("commands", "plan")
-    names = Counter(path.stem for module, path in MODULES.items() if package_of(module) not in packages)
-    recurring = {name for name, times in names.items() if times > 1} - {"__init__"}
-    assert recurring <= {"registry"}, sorted(recurring)  # of extractors by name, and of sources

@@ -12,7 +12,6 @@ from typing import Any
 from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
 from tripleaudit.extractors.registry import class_reference
-from tripleaudit.fields import CHECKED
 from tripleaudit.registries import Descriptor, Registry
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
@@ -122,8 +121,7 @@ def pinned(source: RawFile | Model) -> str:
 def export_environment(library: Path | None, gpu: str | int, share: int = 1, offline: bool = False) -> None:
     """Let every job, on this machine or a cluster node, find this interpreter, this package and the study's device.
 
-    ``library`` is the folder that the package is imported from, None where it is installed. Jobs do not check again
-    what was checked when the study was read (:meth:`tripleaudit.fields.Section.checked`).
+    ``library`` is the folder that the package is imported from, None where it is installed.
     Where a job runs does not decide what it computes, so the device is no parameter that would rerun it. With
     ``offline``, libraries that would ask the model hub for something do not try, and fail at once instead of waiting.
     """
@@ -132,7 +130,6 @@ def export_environment(library: Path | None, gpu: str | int, share: int = 1, off
         known = os.environ.get(name, "").split(os.pathsep)
         if known[0] != first:
             os.environ[name] = os.pathsep.join(filter(None, [first, *known]))
-    os.environ[CHECKED] = "1"
     os.environ["TRIPLEAUDIT_GPU"] = str(gpu)
     os.environ["TRIPLEAUDIT_GPU_SHARE"] = str(share)
     if offline:
