@@ -15,7 +15,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-all test-thorough test-light wheel-test lint format bench fuzz mutate gpu image dag clean
+.PHONY: help setup demo report test test-all test-thorough test-light wheel-test lint format bench fuzz gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -75,9 +75,6 @@ test-light: ## test what needs no torch with nothing but its own dependencies (m
 
 image: ## build the container image, in which `tripleaudit run STUDY` runs a whole study
 	docker build --tag tripleaudit .
-
-mutate: $(READY) ## change 100 places of the package, and count how many a test notices (N=100)
-	$(BIN)/python -m benchmarks.mutate --sample $(or $(N),100) --goal $(or $(GOAL),0.95)
 
 fuzz: $(READY) ## run hundreds of bad inputs through the commands: each is to end with one sentence (SEED=0)
 	FUZZ_EVERY=1 FUZZ_SEED=$(or $(SEED),0) $(BIN)/pytest -q tests/fuzz

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# a busy machine is no failure, nor is chance: `make fuzz` and `make mutate` take a seed to look further
+# a busy machine is no failure, nor is chance: `make fuzz` takes a seed to look further
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")
 

@@ -1,4 +1,4 @@
-"""The benchmarks: sentences, one small measurement, files with goals, the list of changes that change no result.
+"""The benchmarks: sentences, one small measurement, files with goals.
 
 That for GPUs runs on this machine's processor with CUDA made up: nothing of it may fail where it counts.
 """
@@ -10,11 +10,9 @@ import pytest
 import torch
 
 from benchmarks import __main__ as main_module
-from benchmarks import bench_gpu, mutate
+from benchmarks import bench_gpu
 from benchmarks.__main__ import missed, parsed, parts_at_hand, write
 from benchmarks.bench_operators import device_formulation
-from benchmarks.reached import PACKAGE, asked_for
-from benchmarks.reached import tests_of as chosen_tests
 from benchmarks.speed import LEARNING_RATES, Measurement, Task, measure, renamed, settings_of, synthetic_sentences
 from support.captured import Replayed, ReplayedStep, pretend
 from support.extractors import build
@@ -175,34 +173,3 @@ def test_nothing_begins_that_may_not_end_in_time(bench, monkeypatch):
     faults = {"casrel": "", "prgc": bench_gpu.NO_TIME, "grte": bench_gpu.NO_TIME}
     assert {each["extractor"]: each["fault"] for each in rows} == faults
     assert status == 0
-
-
-def test_every_change_said_to_change_nothing_is_one_that_is_made(root):
-    made, named = set(mutate.names(root, mutate.mutations(root)).values()), mutate.equivalents()
-    assert sorted(named.keys() - made) == []
-    several = {each[:4] for each in made if each[4] == 2}  # a reason says which of them it is about
-    text = (root / "benchmarks" / "equivalent.yaml").read_text(encoding="utf-8")
-    assert text.count("numbers:") == len(several & {each[:4] for each in named})
-    assert all(len(why.split()) > 2 for why in named.values())
-
-
-@pytest.mark.parametrize(
-    ("module", "test"),
-    [
-        ("tables/builders/co_occurrence.py", "tables/test_tables_builders.py"),
-        ("tables/builders/held_out_relations.py", "tables/test_tables_systems.py"),
-        ("tables/plots/lost_in_the_middle.py", "tables/test_tables_plots.py"),
-        ("tables/render/latex_form.py", "tables/test_tables_render.py"),
-        ("commands/gre_lda.py", "commands/test_commands_gre.py"),
-        ("generative/generate.py", "commands/test_commands_generate.py"),
-    ],
-)
-def test_what_is_asked_for_by_its_name_is_tried_on_the_tests_that_do_so(root, module, test):
-    assert f"tests/unit/{test}" in chosen_tests(root, f"{PACKAGE}/{module}")
-
-
-def test_names_are_found_in_a_module_as_a_change_writes_it(tmp_path):
-    path = tmp_path / PACKAGE / "tables" / "builders" / "mine.py"
-    path.parent.mkdir(parents=True)
-    path.write_text("SPEC = TableSpec(name='my-table', build=build)")
-    assert asked_for(tmp_path, path)[0] == {"my-table"}

@@ -24,7 +24,7 @@ import pytest
 from support.extractors import build, toy_sentences
 from support.fake_endpoint import FakeEndpoint
 from tripleaudit.cli import main
-from tripleaudit.collection import cluster, engine, finished
+from tripleaudit.collection import cluster, engine
 from tripleaudit.collection.cluster import Cluster
 from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
@@ -541,27 +541,6 @@ def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeyp
         f"{hours} hours with {workers} workers on such machines",
         "money: 4.85 for answers",
     ]
-
-
-def test_manifests_names_and_what_differs_are_written_as_ever(tmp_path, kept):
-    block = finished.Block(f"in/{'n' * 70} of.txt", 7, 3, "0" * 64)
-    facts = [
-        {"counts": {"sentences": n}, "relations": {"r": n, "s": 2, "q": 2}, "seconds": {"start": n / 7}, "rows": n,
-         "bytes": 10 * n, "peak_mb": n, "file": f"f{n}", "sha256": "x", "device": f"d{n}", "money": n / 3,
-         "block": {"file": block.file, "first": 7, "rows": 3}} for n in (5, 2)
-    ]  # fmt: skip
-    target = finished.Target(str(tmp_path))
-    finished.write_manifest(
-        target, "c", [*facts, {key: facts[0][key] for key in facts[0] if key != "money"}], {}, extractor="e"
-    )
-    target.write(finished.block_file("one"), b"")
-    old = {"one": "x" * 24, "two": "x" * 25, "three": [1], "reading": {"size": 1}, "same": 5}
-    with pytest.raises(UserError) as caught:
-        finished.check_settings(target, old, {"one": "y", "same": 5, "reading": {"size": 2}})
-    said = str(caught.value).replace(str(tmp_path), "out")
-    kept(
-        "manifest.json", "\n".join([(tmp_path / finished.MANIFEST).read_text(), finished.block_name(block, old), said])
-    )
 
 
 def test_folders_of_processes_that_are_gone_are_removed():

@@ -42,17 +42,6 @@ def test_the_default_that_a_help_names_is_the_one_that_is_taken() -> None:
     assert named > 40
 
 
-def test_options_have_the_kept_defaults_ranges_and_choices(kept) -> None:
-    lines = []
-    for place, action in options(build_parser()):
-        said = {key: getattr(action, key) for key in ("default", "nargs", "const", "choices", "required")}
-        said |= vars(action.type) if isinstance(action.type, Whole | Real) else {}
-        shown = ", ".join(f"{key} {value}" for key, value in said.items() if str(value) not in ("None", "False", ""))
-        if action.dest not in ("help", "version"):
-            lines.append(f"{place} {' '.join(action.option_strings) or action.dest}: {shown}\n")
-    kept("commands/options.txt", "".join(lines))
-
-
 @pytest.mark.parametrize(
     ("kind", "good", "bad"),
     [

@@ -58,17 +58,6 @@ def test_options_of_a_step_follow_from_its_signature(monkeypatch, capsys):
         cli.main(["try-it", "--paths", "a"])
 
 
-def test_what_steps_take_is_kept(kept):
-    lines = []
-    for name, step in steps.STEPS.items():
-        parser = argparse.ArgumentParser(add_help=False)
-        steps.add_step(parser, step.function)
-        for option in parser._actions:
-            kind = getattr(getattr(option.type, "func", option.type), "__name__", repr(option.type))
-            lines.append(f"{name} {option.option_strings[0]} {option.nargs}: {kind}, {option.default}")
-    kept("steps.txt", "\n".join(lines) + "\n")
-
-
 REQUIRED = {  # which options are, test_arguments keeps
     "audit": "required: TRAIN, TEST",
     "needles": "required: STEP",

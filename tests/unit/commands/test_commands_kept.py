@@ -27,7 +27,6 @@ COMMANDS = {
     "score": "score test.jsonl a.jsonl --train train.jsonl --bootstrap 200",
     "score-pairs": "score test.jsonl b.jsonl --matching pairs --bootstrap 0 --relations lives_in=place_lived --json",
     "compare": "compare a.jsonl b.jsonl test.jsonl --train train.jsonl --bootstrap 200 --shuffles 200 --out c.md",
-    "compare-json": "compare named.jsonl valid.jsonl valid.jsonl --bootstrap 0 --shuffles 50 --json",
     "compare-named": "compare valid.jsonl named.jsonl valid.jsonl --bootstrap 99 --shuffles 200 --show 2 --out c.json",
     "relations": "relations valid.jsonl named.jsonl",
     "relations-json": "relations valid.jsonl named.jsonl --json",

@@ -14,7 +14,6 @@ from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.documents import guess_order
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
-from tripleaudit.descriptors import FORMATS
 from tripleaudit.errors import UserError
 from tripleaudit.registries import use_plugins
 
@@ -480,8 +479,3 @@ def test_a_declaration_may_say_where_its_rows_stand_and_in_which_order_triples_a
 def test_a_declaration_with_an_unknown_role_is_refused():
     with pytest.raises(UserError, match="form x: unknown key 'txt', did you mean 'text'"):
         form("x", txt="body")
-
-
-def test_formats_keep_their_order_and_what_makes_a_file_come_near(kept):
-    rows = [f"{name} {each.order} {' '.join(each.keys)} ({' '.join(each.options)})" for name, each in FORMATS.items()]
-    kept("corpora/formats.txt", "\n".join(rows) + "\n")

@@ -10,11 +10,6 @@ def test_sentences_keep_closing_brackets():
     assert sentences("He left (on foot.) She stayed.") == ["He left (on foot.)", "She stayed."]
 
 
-def test_odd_texts_are_cut_as_the_kept_text_says(root, kept):
-    lines = (root / "tests" / "data" / "sentences.txt").read_text(encoding="utf-8").splitlines()
-    kept("tokens.txt", "".join(f"{' '.join(tokens(each))}\n" for line in lines for each in sentences(line)))
-
-
 def test_long_texts_without_blanks_take_linear_time():
     assert len(tokens("a." * 50_000 + '")' * 1000)) > 0
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.llm.reading import parse_entities
 
@@ -94,16 +94,6 @@ def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     shown = [message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")]
     assert "".join(shown) == text and len(shown) > 1
     assert {turn.piece for turn in talked.turns} == {0, 1}
-
-
-def test_the_parts_of_a_piece_at_every_context(kept):
-    piece = Piece(4, " ".join(f"w{n}" for n in range(40)), ((0, 8), (50, 70), (100, 103)))
-    counter = TokenCounter(words, overhead=0)
-    found = {context: list(fitting(piece, 9, TALK, Limits(1, context, 5), counter)) for context in range(13, 51)}
-    kept(
-        "parts.txt",
-        "\n".join(f"{context}: {[(one.text, one.protected) for one in found[context]]}" for context in found),
-    )
 
 
 def test_a_context_too_short_for_anything_is_refused_before_any_request():

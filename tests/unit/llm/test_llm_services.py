@@ -10,14 +10,11 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
 from support.processes import die_after, forked
-from tripleaudit.errors import UserError
-from tripleaudit.llm.capabilities import Capabilities, Problem, _identity, closed, strict_problem
+from tripleaudit.llm.capabilities import Capabilities, Problem
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request, Usage
-from tripleaudit.llm.endpoint import answer_of, bill, tokens_at_most, usage_of
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.slots import Slots
-from tripleaudit.llm.transport import LEAST_SECRET, Transport, _inner, _message, _retry_after
 from tripleaudit.machine.locks import try_lock
 
 LOCAL = Endpoint("http://localhost/v1", "m")
@@ -108,34 +105,6 @@ def test_a_schema_that_strict_mode_refuses_is_sent_all_the_same(tmp_path):
 
 
 # --- thought, refusals, filters
-
-
-def test_what_is_made_of_responses_schemas_requests_and_words(root, kept):
-    given = json.loads((root / "tests" / "data" / "services.json").read_text(encoding="utf-8"))
-    asked = [Request(**values) for values in given["requests"]]
-    used = [usage_of(response, asked[2].body(LOCAL), (64, 8)) for response in given["responses"]]
-    pairs = zip(given["responses"], used, strict=True)
-    answers = [answer_of(response, usage, 0.5, str(len(str(response)))) for response, usage in pairs]
-    rows = [*answers, bill(answers), bill(answers[2:3]), *(tokens_at_most(one.canonical(LOCAL)) for one in asked)]
-    for one in (Endpoint(LOCAL.base_url, "m", **values) for values in given["endpoints"]):
-        rows += [f"{one.thought} {each.limit(one)} {each.canonical(one)}" for each in asked]
-        rows += [Capabilities(reasons=n > 0, refused=("stop",)).body(each, one) for each in asked for n in (0, 1)]
-    rows += [f"{closed(schema)} {strict_problem(schema)}" for schema in given["schemas"]]
-    rows += [f"{_message(word, 'text')} {_inner(word)}" for word in given["words"]]
-    rows += [_identity(Endpoint(LOCAL.base_url, "m", **values)) for values in given["endpoints"]]
-    rows += [Endpoint.from_config("e", values) for values in given["configured"]]
-    for values in given["refused"]:
-        with pytest.raises(UserError) as caught:
-            Endpoint(**{"base_url": "https://h/v1", "model": "m", **values})
-        rows.append(caught.value)
-    transport, statuses = Transport(LOCAL), (*range(400, 432), 451, *range(499, 505), 529)
-    rows += [
-        f"{status}: {[transport._refusal(status, {}, 'no', {}, batch).then for batch in (0, 1)]}" for status in statuses
-    ]
-    transport._secrets = ["abc", "defg", "h" * 15, "i" * 16]
-    rows += [transport._clean(" ".join(transport._secrets), *least) for least in ((), (LEAST_SECRET,))]
-    waits = [[_retry_after({name: wait}) for name in ("retry-after", "retry-after-ms")] for wait in given["waits"]]
-    kept("services.txt", "\n".join(map(str, rows + waits)))
 
 
 def test_what_served_an_answer_is_stored(tmp_path):

@@ -1,13 +1,11 @@
 """Splitting gives the document back, keeps its limits, and respects what must stay whole."""
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.splitting import blocks, headings, paragraphs, piece_of, sentences, split, split_evenly
+from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences, split, split_evenly
 
 TEXTS = st.text(alphabet="aB. \n\r\t|-1`é\U0001f600", max_size=300)
 
@@ -36,26 +34,6 @@ def test_protected_spans_stay_in_one_piece(text, limit, data):
     pieces = split(text, limit, [(start, end)])
     assert joined(text, pieces) == text
     assert piece_of(start, pieces) == piece_of(end - 1, pieces)
-
-
-def test_the_units_and_the_pieces_of_a_document(root, kept):
-    text = (root / "tests" / "data" / "document.md").read_text(encoding="utf-8")
-    found = {kind.__name__: [text[a:b] for a, b in kind(text)] for kind in (paragraphs, sentences, blocks, headings)}
-    kept("document-units.json", json.dumps(found, indent=1))
-    whole, windows, tight = blocks(text), text.replace("\n", "\r\n"), "x" * 9 + "\r\n" + "y" * 9
-    rows = [f"up to {most}: {split(text, most)}, whole {split(text, most, whole)}" for most in range(10, 300, 10)]
-    rows += [f"{count} even: {split_evenly(text, count)}" for count in range(1, 30)]
-    rows += [f"up to {most}: {split(windows, most)}" for most in range(10, 300, 30)]
-    rows += [
-        f"{a} to {b}: {split(tight, most, [(a, b)])}" for a in range(12) for b in (a + 3, a + 9) for most in (1, 4, 10)
-    ]
-    rows += [
-        f"units: {[*map(len, (paragraphs(windows), blocks(windows), headings(windows)))]} {whole[-1]} of {len(text)}"
-    ]
-    rows += [f"to {end!r}: {blocks(text[: text.index(end)])}" for end in ("\nText at", "\nText\tw", "\n* two")]
-    kept("document-pieces.txt", "\n".join(rows))
-    assert split("", 10) == [] == paragraphs("") == sentences("") == split_evenly("", 3)
-    assert split_evenly(" b", 2) == [(0, 1), (1, 2)]
 
 
 def test_boundaries_are_paragraphs_then_sentences_then_whitespace_then_anywhere():

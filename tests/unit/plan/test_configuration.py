@@ -1,11 +1,8 @@
-import json
-
 import pytest
 
 from support.workflow import problems
 from tripleaudit.commands.config_reference import reference
 from tripleaudit.errors import UserError
-from tripleaudit.plan.configuration import load_schema
 from tripleaudit.plan.study import Study
 
 MINIMAL = {"study": "s", "corpora": {"webnlg": None}}
@@ -29,10 +26,6 @@ def test_a_study_reads_all_that_shipped_studies_say_and_writes_it_back(root):
             study = Study.read(path)
             again = Study(study.config)
             assert (again.config, again.runs, again.tables) == (study.config, study.runs, study.tables), path
-
-
-def test_what_each_key_may_be_is_what_the_kept_schema_says(kept):
-    kept("schema.json", json.dumps(load_schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def test_later_files_win_key_by_key_and_repeated_keys_are_named_with_their_lines(tmp_path):

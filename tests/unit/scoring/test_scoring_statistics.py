@@ -7,12 +7,10 @@ from tripleaudit.scoring import bootstrap, significance
 from tripleaudit.scoring.bootstrap import (
     FEWEST,
     LEVEL,
-    METRICS,
     REPLICATES,
     Interval,
     difference_intervals,
     intervals,
-    rate_interval,
     scores_of,
 )
 from tripleaudit.scoring.difference import significant_winner
@@ -238,32 +236,6 @@ def test_portions_change_neither_intervals_nor_p_values(monkeypatch, portion: in
     monkeypatch.setattr(bootstrap, "_CELLS_AT_ONCE", portion * len(counts))
     monkeypatch.setattr(significance, "_CELLS_AT_ONCE", portion)
     assert (intervals(counts, replicates=16), randomisation_test(*pair, shuffles=16)) == whole
-
-
-def test_intervals_and_p_values_are_those_of_the_kept_text(kept) -> None:
-    """Of one run and of three; of rows that are alike, all different, all right; in pairs and of other sentences."""
-    three = np.stack([some_counts(40, quality, seed) for seed, quality in enumerate((0.5, 0.6, 0.7))], axis=1)
-    cases = {"one run": three[:, :1], "another": three[:, 2:], "three": three, "turned": three[::-1, ::-1]}
-    cases |= {"alike": counts_of_right([1] * 60 + [0] * 40), "two right": counts_of_right([1] * 40, [1] * 40)}
-    cases |= {
-        "different": np.arange(30)[:, None, None] * [[1, 2, 3]],
-        "ten": three[:FEWEST, :1],
-        "none": three[:, :1] * 0,
-    }
-    lines = []
-    for name, one in cases.items():
-        lines += [f"{name}: {intervals(one, replicates=40)}", f"{rate_interval(one[..., 1])}"]
-        for other, two in cases.items():
-            if one.shape == two.shape:
-                for shared in (False, True) if len(one[0]) > 1 else (False,):
-                    bounds = difference_intervals(one, two, replicates=40, shared=shared)
-                    lines.append(f"{name} to {other}, {shared}: {bounds}")
-                    tested = (
-                        randomisation_test(one, two, metric=metric, shuffles=400, shared=shared) for metric in METRICS
-                    )
-                    lines.append(" ".join(f"p {p:.4f}" for p in tested))
-            lines.append(f"others {name} to {other}: {difference_intervals(one, two, paired=False, replicates=40)}")
-    kept("statistics.txt", "\n".join(lines).replace("Interval(", "(") + "\n")
 
 
 def test_the_influence_of_a_sentence_by_hand() -> None:

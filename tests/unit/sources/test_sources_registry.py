@@ -49,11 +49,6 @@ def test_unknown_names_are_one_clear_sentence():
         registry.raw_file("a")
 
 
-def test_what_jobs_depend_on_of_each_entry(kept):
-    entries = [*registry.models().values(), *registry.corpora().values(), *registry.raw_files().values()]
-    kept("registry.txt", "\n".join(map(repr, entries)))
-
-
 def test_a_model_may_be_named_by_its_source():
     assert registry.find_model("minilm").sha256
     assert registry.find_model("hub:org/name").source.location == "org/name"

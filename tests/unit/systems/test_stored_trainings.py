@@ -15,7 +15,7 @@ from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import count_run
-from tripleaudit.systems.facts import _stopped, check_stored, training_fact
+from tripleaudit.systems.facts import _stopped, check_stored
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer
 
@@ -48,14 +48,13 @@ def test_ids_and_triples_without_texts_are_enough(tmp_path):
         answer(asked(TEXTS, path, path))
 
 
-def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path, kept):
+def test_shipped_trainings_are_checked_by_their_digests(root, tmp_path):
     study = Study.read(root / "config" / "webnlg-stored.yaml")
     provenances = [path for path, _ in study.systems.trainings()]
     assert len(provenances) == len(study.systems.histories()) == 13
     assert all(
         (row["stored"].keys() == {"predictions.jsonl.gz", "history.jsonl.gz"}) for row in map(read_json, provenances)
     )
-    kept("training-facts.json", json.dumps([training_fact(path, {}) for path in provenances], indent=1))
     folder = tmp_path / "casrel"
     shutil.copytree(root / "resources" / "trainings" / "webnlg" / "casrel", folder)
     check_stored(folder / "provenance.json")

@@ -140,12 +140,6 @@ def test_the_same_answers_give_the_same_numbers_by_every_way_in(box):
     assert all(other == first for other in found.values())
 
 
-def test_the_kinds_of_systems_and_what_they_take(kept):
-    facts = ("order", "name", "label", "options", "network", "takes_schema")
-    kinds = [[getattr(kind, fact) for fact in facts] for kind in SYSTEM_KINDS.values()]
-    kept("system-kinds.txt", "\n".join(map(str, kinds)))
-
-
 def test_a_command_gets_the_file_of_the_training_set(box):
     box.write("program.py", "import sys\nsys.argv[1:] = [sys.argv[2]]\n" + PROGRAM.replace(
         "said = json.load(open(sys.argv[1]))",

@@ -3,7 +3,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
 
 from support.scored import Results
 from tripleaudit.cli import main
@@ -111,7 +110,6 @@ def test_plots_show_names_and_are_equal_each_time(
     predictions: list[Path],
     facts: Path,
     tmp_path: Path,
-    kept,
 ) -> None:
     files = {"curves": results.curves, "history": histories, "benchmarks": benchmarks_of(predictions)}
     scores, counts = ([gre], ()) if name == "gre-scores" else (results.scores, results.counts)
@@ -120,8 +118,7 @@ def test_plots_show_names_and_are_equal_each_time(
         write_plot(name, inputs, tmp_path / copy)
     for ending in ("svg", "json"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
-    drawn = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    kept(f"plots/{name}.yaml", yaml.safe_dump(drawn, allow_unicode=True, width=120, default_flow_style=None))
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["$schema"]
     text = text_of(tmp_path / "a.svg")
     assert ("CDR" if name == "gre-scores" else "Demo") in text
     if name == "type-f1":
