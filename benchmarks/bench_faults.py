@@ -1,6 +1,6 @@
 """A whole study of language models, killed again and again while its services fail, next to one that was left alone.
 
-``python -m benchmarks.bench_faults [KILLS]`` runs extraction (open, closed, two samples, batches), judging by a
+``python -m benchmarks.bench_faults [KILLS]`` runs extraction (open, closed), judging by a
 model that reasons, and MINEA with ``snakemake``. Each time it waits for a request of a stage that has not had its share
 of the kills yet, lets a random moment pass and kills everything; it prints one JSON object. It fails unless the tables
 are the same byte for byte, nothing that was stored was asked again, and the ledger agrees with the services' books.
@@ -34,17 +34,14 @@ from tripleaudit.corpora.store import save_sentences  # noqa: E402
 from tripleaudit.llm.ledger import Ledger  # noqa: E402
 
 SEED, KILLS, LEAST_KILLS, CONCURRENCY, TEXTS = 20261122, 20, 17, 3, 40
-STAGES = ("needles", "identification", "extraction", "batch", "judgement")  # what is asked, in the order of the jobs
+STAGES = ("needles", "identification", "extraction", "judgement")  # what is asked, in the order of the jobs
 FAULTS = (
     status(429, retry_after=0.05), status(500), status(503), status(408), drop(), cut(), malformed(), hang(8.0),
 )  # fmt: skip
 SHARE = 0.3  # of the requests that meet one
-REFUSALS = tuple(fault for fault in FAULTS if fault.kind == "status" and fault.code != 200)
-POLLS = 60  # looks at a batch until it is done
 PRICES = {
     "plain": {"input": 3.0, "output": 7.0},
     "thinker": {"input": 1.0, "output": 9.0},
-    "bulk": {"input": 2.0, "output": 5.0, "batch": 0.5},
 }
 RESULTS = ("tables/*.*", "gre/scores.csv", "needles/scores.csv", "generative/**/predictions.jsonl", "plots/*.svg")
 
@@ -98,7 +95,7 @@ class Service(FakeEndpoint):
     """A service that keeps its books request by request."""
 
     def __init__(self, model: str, faulty: bool, **options: Any) -> None:
-        super().__init__(answer, faults=self._fault if faulty else (), latency=0.15, batch_polls=POLLS, **options)
+        super().__init__(answer, faults=self._fault if faulty else (), latency=0.15, **options)
         self.model, self.faulty = model, faulty
         self.seen: Counter = Counter()  # requests by stage
         self.paid: list[Payment] = []
@@ -118,35 +115,12 @@ class Service(FakeEndpoint):
             self.seen[stage_of(body)] += 1
         super()._work(handler, body)
 
-    def _failed(self, handler: Any) -> bool:
-        """Whether a call about batches is refused; what it asks for is not done then."""
-        with self.lock:
-            self.seen["batch"] += 1
-            fault = self._draw.choice(REFUSALS) if self.faulty and self._draw.random() < SHARE else None
-        if fault is not None:
-            self._send(handler, fault.code, fault.body, fault.headers)
-        return fault is not None
-
-    def _take_batch(self, handler: Any, data: bytes) -> None:
-        if not self._failed(handler):
-            super()._take_batch(handler, data)
-
-    def _give_batch(self, handler: Any) -> None:
-        self._here.connection = handler.connection
-        if not self._failed(handler):
-            super()._give_batch(handler)
-
-    def _work_batch(self, batch: dict[str, Any]) -> None:
-        self._here.share = PRICES[self.model]["batch"]
-        super()._work_batch(batch)
-        self._here.share = 1.0
-
     def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
         payload = super()._completion(position, body)
         usage, price = payload["usage"], PRICES[self.model]
         money = usage["prompt_tokens"] * price["input"] + usage["completion_tokens"] * price["output"]
         ready, _, _ = select.select([self._here.connection], [], [], 0)  # readable: the client has hung up
-        money *= getattr(self._here, "share", 1.0) / 1e6
+        money /= 1e6
         paid = Payment(self.model, identity(body), payload["choices"][0]["finish_reason"], money, not ready)
         with self.lock:
             self.paid.append(paid)
@@ -164,23 +138,26 @@ def study(folder: Path, services: list[Service]) -> Path:
         sentences.append(Sentence(str(number), text, (Triple(ends[0], "leaderOf", ends[1]),)))
     for name in ("train", "test"):
         save_sentences(folder / f"{name}.jsonl", sentences)
-    common = {"concurrency": CONCURRENCY, "timeout": 5, "max_retries": 25, "backoff": 0.02, "max_backoff": 0.1}
+    common = {"concurrency": CONCURRENCY, "timeout": 5, "max_retries": 25}
     config = {
         "study": "faults",
         "corpora": {"mine": {"files": {"train": "train.jsonl", "test": "test.jsonl"}, "format": "jsonl"}},
         "generative": {
             "budget": 100,
             "endpoints": {
-                one.model: {"base_url": one.url, "model": one.model, "prices": PRICES[one.model], **common}
-                | ({"batch": True} if "batch" in PRICES[one.model] else {"context": 60000})
+                one.model: {
+                    "base_url": one.url,
+                    "model": one.model,
+                    "prices": PRICES[one.model],
+                    "context": 60000,
+                    **common,
+                }
                 for one in services
             },
             "datasets": {"few": {"corpus": "mine", "verbalise": {"leaderOf": "leader of"}}},
             "systems": {
                 "open": {"endpoint": "plain"},
                 "closed": {"endpoint": "plain", "setting": "closed"},
-                "warm": {"endpoint": "plain", "samples": 2, "temperature": 0.7, "seed": 1},
-                "bulk": {"endpoint": "bulk"},
             },
         },
         "grescores": {
@@ -270,7 +247,7 @@ def extra(paid: list[Payment], surplus: Counter) -> float:
 
 def main(kills: int = KILLS) -> int:
     """Print what happened; 1 if something does not hold."""
-    options: dict[str, dict[str, Any]] = {"plain": {}, "thinker": {"rules": Rules(reasoning=30)}, "bulk": {}}
+    options: dict[str, dict[str, Any]] = {"plain": {}, "thinker": {"rules": Rules(reasoning=30)}}
     with tempfile.TemporaryDirectory() as work:
         with contextlib.ExitStack() as stack:
             services = [stack.enter_context(Service(name, False, **own)) for name, own in options.items()]
@@ -305,7 +282,7 @@ def main(kills: int = KILLS) -> int:
     }
     said = {
         "kills": dict(found.at), "requests": sum(service.count for service in services),
-        "batches": sum(len(service.batches) for service in services), "answers_stored": len(kept),
+        "answers_stored": len(kept),
         "finish_reasons_of_the_stored": dict(Counter(reasons[question] for question, _ in kept)),
         "in_flight_when_killed": in_flight.total(),
         "most_at_one_kill": max(each.total() for each in found.in_flight), "of_these_paid_twice": surplus.total(),

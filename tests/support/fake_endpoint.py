@@ -19,10 +19,13 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.llm import transport
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.endpoint import Endpoint, Request
 
 from .serving import Server  # as benchmarks import this module by another name
+
+transport.BACKOFF, transport.MAX_BACKOFF = 0.01, 0.05
 
 
 @dataclass(frozen=True)
@@ -145,9 +148,6 @@ class FakeEndpoint:
         echo_key: put the Authorization header into every error message, as careless servers do.
         rules: what the service takes.
         fingerprint: ``system_fingerprint`` of every answer.
-        offers_batches: files and batches; ``batch_polls`` looks at a batch until it ends, and ``batch_answers``
-            requests of it are answered before it expires (None: all); ``on_batch`` gets each step (``upload``,
-            ``submit``, ``list``, ``poll``, ``download``) when it is done and its reply is not sent.
         url: base URL with ``/v1``.
         requests: bodies of all requests, in order of arrival, with the path under ``"_path"``; ``headers`` of theirs.
         answered: bodies of the requests that got a good answer.
@@ -161,14 +161,8 @@ class FakeEndpoint:
     echo_key: bool = False
     rules: Rules | None = None
     fingerprint: str | None = None
-    offers_batches: bool = True
-    batch_polls: int = 1
-    batch_answers: int | None = None
-    on_batch: Callable[[str], None] = lambda step: None
 
     def __post_init__(self) -> None:
-        self.files: dict[str, str] = {}
-        self.batches: dict[str, dict[str, Any]] = {}
         self.books, self.requests, self.answered, self.headers = ([] for _ in range(4))
         self.max_in_flight = self._in_flight = 0
         self.lock, self.stopping = threading.Lock(), threading.Event()
@@ -180,15 +174,7 @@ class FakeEndpoint:
 
             def do_POST(self) -> None:
                 data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                if not self.path.endswith(("/files", "/batches")):
-                    fake._work(self, json.loads(data))
-                elif fake.offers_batches:
-                    fake._take_batch(self, data)
-                else:
-                    fake._send(self, 404, {"error": {"message": "unknown url"}})
-
-            def do_GET(self) -> None:
-                fake._give_batch(self)
+                fake._work(self, json.loads(data))
 
         self._server = Server(Handler)
         self.url = f"{self._server.url}/v1"
@@ -248,54 +234,6 @@ class FakeEndpoint:
             position = len(self.answered) - 1
         payload = self._embeddings(body) if "input" in body else self._completion(position, body)
         self._send(handler, 200, payload)
-
-    def _take_batch(self, handler: BaseHTTPRequestHandler, data: bytes) -> None:
-        if handler.path.endswith("/files"):
-            assert b'name="purpose"' in data and b"batch" in data
-            name = f"file-{len(self.files)}"
-            lines = [line for line in data.decode().splitlines() if line.startswith('{"custom_id"')]
-            self.files[name] = "\n".join(lines)
-            self.on_batch("upload")
-            described = {"object": "file", "purpose": "batch", "created_at": 0, "filename": "batch.jsonl"}
-            self._send(handler, 200, {"id": name, "bytes": len(data), "status": "processed", **described})
-        else:
-            body = json.loads(data)
-            assert (body["endpoint"], body["completion_window"]) == ("/v1/chat/completions", "24h")
-            name = f"batch-{len(self.batches)}"
-            self.batches[name] = {**body, "id": name, "status": "in_progress", "polls": 0}
-            self.on_batch("submit")
-            self._send(handler, 200, self.batches[name])
-
-    def _give_batch(self, handler: BaseHTTPRequestHandler) -> None:
-        parts = handler.path.partition("?")[0].split("/")
-        if parts[-1] == "batches":
-            self.on_batch("list")
-            self._send(handler, 200, {"object": "list", "data": list(self.batches.values())})
-        elif parts[-1] == "content":
-            self.on_batch("download")
-            self._send(handler, 200, self.files[parts[-2]])
-        else:
-            batch = self.batches[parts[-1]]
-            batch["polls"] += 1
-            if batch["polls"] > self.batch_polls and batch["status"] == "in_progress":
-                self._work_batch(batch)
-            self.on_batch("poll")
-            self._send(handler, 200, batch)
-
-    def _work_batch(self, batch: dict[str, Any]) -> None:
-        rows = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
-        done = []
-        for row in rows[: self.batch_answers]:
-            broken = self.rules.problem(row["body"]) if self.rules else None
-            if broken is None:
-                self.answered.append(row["body"])
-            payload = json.loads(broken.body) if broken else self._completion(len(self.answered) - 1, row["body"])
-            response = {"status_code": broken.code if broken else 200, "body": payload}
-            done.append({"custom_id": row["custom_id"], "response": response, "error": None})
-        name = f"file-{len(self.files)}"
-        self.files[name] = "\n".join(map(json.dumps, reversed(done)))
-        complete = self.batch_answers is None or self.batch_answers >= len(rows)
-        batch |= {"status": "completed" if complete else "expired", "output_file_id": name}
 
     def _completion(self, position: int, body: dict[str, Any]) -> dict[str, Any]:
         answer = self.answer
@@ -364,7 +302,7 @@ def requests(count: int, **values: Any) -> list[Request]:
 def endpoint(fake: FakeEndpoint | None, **values: Any) -> Endpoint:
     """The fake endpoint, or one where nobody is; it is asked again soon."""
     given = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake", "timeout": 5.0}
-    return Endpoint(**{**given, "backoff": 0.01, "max_backoff": 0.05, "max_retries": 4, **values})
+    return Endpoint(**{**given, "max_retries": 4, **values})
 
 
 @contextlib.contextmanager

@@ -102,14 +102,6 @@ def test_every_file_that_is_named_is_there():
     assert len(patterns) > 15 and all(list(PACKAGE.glob(pattern)) for pattern in patterns)
 
 
-def test_a_new_list_of_prices_makes_nothing_again():
-    """What an answer cost when it was paid for is kept with it; jobs are given the prices of what they will pay."""
-    reported = {name for name, shell in SHELLS.items() if "data/prices.yaml" in dict(jobs.rule_code(shell))}
-    assert reported == {"estimate"}
-    arithmetic = {name for name, shell in SHELLS.items() if "llm/prices.py" in dict(jobs.rule_code(shell))}
-    assert {"generate", "judge_triples", "extract_needles"} < arithmetic
-
-
 # edits
 
 

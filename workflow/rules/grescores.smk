@@ -23,7 +23,7 @@ rule train_topics:
 
 
 rule judge_triples:
-    """Ask one judge about the triples of one system; answered requests come from the cache."""
+    """Ask the judge about the triples of one system; answered requests come from the cache."""
     input:
         triples=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].files["triples"],
         texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
@@ -36,7 +36,7 @@ rule judge_triples:
         job="<logs>/judge_triples/{dataset}/{system}/{judge}.log",
         server="<logs>/judge_triples/{dataset}/{system}/{judge}.server.log",
     priority: 20
-    localrule: STUDY.language_models.need_network(*GRE.judges)
+    localrule: STUDY.language_models.need_network(GRE.judge)
     threads: threads_to_serve
     resources:
         llm_requests=1,
@@ -45,7 +45,7 @@ rule judge_triples:
     params:
         prompts=GRE.judge_options(),
         answering=GRE.judge_identity,
-        kinds=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].kinds(wildcards.judge),
+        kinds=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].judged,
         section=section_for_job,
         study=STUDY.name,
     shell:

@@ -64,7 +64,7 @@ rule extract_needles:
         job="<logs>/extract_needles/{lm}.log",
         server="<logs>/extract_needles/{lm}.server.log",
     priority: 20
-    localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.runs))
+    localrule: STUDY.language_models.need_network(*NEEDLES.models, *map(NEEDLES.judge_of, NEEDLES.models))
     threads: threads_to_serve
     resources:
         llm_requests=1,
@@ -76,13 +76,12 @@ rule extract_needles:
         plan=lambda wildcards, input: NEEDLES.plan_json,
         judge=NEEDLES.judge_options,
         identity=NEEDLES.identity,
-        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
         tokenizer=lambda wildcards, input: ["--tokenizer", *input.tokenizer] if input.tokenizer else [],
         section=section_for_job,
         study=STUDY.name,
     shell:
         "python -m tripleaudit extract-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
-        "--section {params.section:q} --study {params.study:q} --endpoint {params.run[0]:q} --draw {params.run[1]} {params.judge:q} "
+        "--section {params.section:q} --study {params.study:q} --endpoint {wildcards.lm:q} {params.judge:q} "
         "--gguf {input.model:q} --judge-gguf {input.judge:q} {params.tokenizer:q} --threads {threads} "
         "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
 
@@ -123,11 +122,10 @@ rule score_needles:
         plan=NEEDLES.plan_json,
         name=NEEDLES.config.name,
         study=STUDY.name,
-        run=lambda wildcards: NEEDLES.runs[wildcards.lm],
     shell:
         "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
-        "--model {params.run[0]:q} --draw {params.run[1]} --out {output.scores:q} > {log:q} 2>&1"
+        "--model {wildcards.lm:q} --out {output.scores:q} > {log:q} 2>&1"
 
 
 include: "triple_needles.smk"

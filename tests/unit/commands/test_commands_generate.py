@@ -28,7 +28,7 @@ def job(tmp_path: Path, fake: FakeEndpoint | None) -> list[str]:
     if not texts.exists():
         save_sentences(texts, TEXTS)
     server = {"base_url": fake.url if fake else "http://127.0.0.1:9/v1", "model": "fake-model"}
-    server |= {"api_key_env": "TEST_LLM_KEY", "backoff": 0.01, "max_backoff": 0.02, "max_retries": 2}
+    server |= {"api_key_env": "TEST_LLM_KEY", "max_retries": 2}
     section = {"cache": str(tmp_path / "cache"), "endpoints": {"fake": server}}
     section |= {"datasets": {"d": {"corpus": "c"}}, "systems": {"fake": {"endpoint": "fake"}}}
     arguments = ["generate", "--section", json.dumps(section), "--study", "s", "--dataset", "d", "--system", "fake"]

@@ -109,23 +109,12 @@ def test_progress_of_a_judge_is_shown(score, tmp_path, monkeypatch, logging_as_i
     assert logging.getLogger("tripleaudit.llm.client").isEnabledFor(logging.INFO)
 
 
-def test_a_judge_that_is_queried_again_is_compared_with_itself(score, tmp_path):
-    said = iter(["true", "true", "true", "false"])
-    with FakeEndpoint(answer=lambda body: next(said) if "Claim" in str(body) else '{"parts": []}') as fake:
-        more = ["--endpoint", fake.url, "--model", "fake", "--cache", str(tmp_path / "cache"), "--concurrency", "1"]
-        found = score(["triples"], *more, "--samples", "2", "--temperature", "1")
-    assert (found["fs"], found["fs:sample2"], found["kappa:sample2"]) == (1, 0.5, 0)
-    assert set(found["record"]["judge"]) == {"fs", "gs", "fs:sample2"}
-
-
 @pytest.mark.parametrize(
     "more, message",
     [
         (["--endpoint", "http://localhost:1/v1"], "--endpoint and --model belong together"),
         (["--similarities", "x.json"], "--similarities needs --reference"),
         (["--factualness", "missing.json"], "missing.json: no such file"),
-        (["--factualness-by", "x.json"], "--factualness-by: expected NAME=FILE, each name once, got 'x.json'"),
-        (["--samples", "2"], "--samples 2: expected 1, or more with an --endpoint and a --temperature above 0"),
     ],
 )
 def test_errors_are_one_line(refused, files, more, message):

@@ -1,4 +1,4 @@
-"""The MINEA commands: estimate first, several samples and judges, one sentence for bad input."""
+"""The MINEA commands: estimate first, judges, one sentence for bad input."""
 
 import json
 
@@ -74,34 +74,6 @@ def test_scores_become_one_object_by_hand():
     }
 
 
-def test_several_samples_have_a_mean_and_a_deviation(document, tmp_path, told, refused):
-    sent = []
-
-    def model(body):  # the second extraction finds nothing
-        sent.append(body)
-        key = json.dumps(body["messages"])
-        return '{"entities": []}' if [json.dumps(b["messages"]) for b in sent].count(key) > 1 else finder(body)
-
-    finder = NeedleModel()
-    common = [str(document), "--schema", "demo", "--model", "m", "--needle-source", "templates", "--iterations", "0"]
-    common += ["--piece-chars", "3000", "--reserve", "300", "--no-judge", "--no-untouched", "--yes"]
-    common += ["--concurrency", "1"]
-    with FakeEndpoint(model) as fake:
-        common += ["--endpoint", fake.url]
-        said = refused("minea", *common, "--samples", "2")
-        assert "--samples 2: expected 1, or more with a --temperature above 0" in said
-        common += ["--temperature", "0.5"]
-        one, first = told("minea", *common), fake.count
-        two = told("minea", *common, "--samples", "2", "--out", "out")
-    assert fake.count == 2 * first  # the first sample was stored
-    values = [sample["minea"]["minea"] for sample in two["samples"]]
-    assert values[0] == one["minea"]["minea"]
-    assert two["minea"]["mean"] == pytest.approx(sum(values) / 2)
-    assert two["minea"]["sd"] == pytest.approx(abs(values[0] - values[1]) / 2**0.5)
-    assert {(tmp_path / "out" / name / "entities.jsonl").is_file() for name in ("model", "sample2")} == {True}
-    assert "±" in (tmp_path / "out" / "tables" / "minea.md").read_text(encoding="utf-8")
-
-
 def test_budget_stops_before_it_is_exceeded(document, refused, capsys):
     with FakeEndpoint(NeedleModel()) as fake:
         options = [str(document), "--schema", "demo", "--model", "m", "--endpoint", fake.url, "--yes", "--no-judge"]
@@ -109,7 +81,7 @@ def test_budget_stops_before_it_is_exceeded(document, refused, capsys):
         assert main(["minea", *options]) == 1
         assert "the budget of 0.02 is used up" in capsys.readouterr().err
         unpriced = refused("minea", document, "--model", "m", "--endpoint", fake.url, "--budget", "1")
-        assert "--budget needs --prices" in unpriced
+        assert "--budget requires --prices" in unpriced
 
 
 def test_another_judge_gets_the_questions_of_a_judge_and_no_others(document):

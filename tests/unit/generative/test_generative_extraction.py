@@ -189,16 +189,6 @@ def test_examples_are_shown_with_their_gold_triples_before_the_text(tmp_path):
         build_task({"examples": 2}, {}, SENTENCES, training)
 
 
-def test_each_sample_is_an_answer_of_its_own(tmp_path):
-    answers = [f'[["Ada","leads","Acme{number}"]]' for number in range(9)]
-    first, _, fake = run(tmp_path, answers, temperature=0.7)
-    again, _, nothing = run(tmp_path, answers[3:], temperature=0.7, sample=0)
-    second, _, further = run(tmp_path, answers[3:], temperature=0.7, sample=1)
-    assert (fake.count, nothing.count, further.count) == (3, 0, 3)
-    assert [item.triples for item in again] == [item.triples for item in first] != [item.triples for item in second]
-    assert all("sample" not in body for body in further.requests)  # it only tells the stored answers apart
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [

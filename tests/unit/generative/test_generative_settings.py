@@ -8,7 +8,7 @@ import pytest
 from tripleaudit.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
-from tripleaudit.plan.language_models import Generative, LanguageModels
+from tripleaudit.plan.language_models import Generative
 
 SECTION = {
     "endpoints": {
@@ -31,13 +31,6 @@ def test_what_the_section_leaves_out_is_the_codes_default():
     local = settings.endpoint(section, "local")
     found = [(each.timeout, each.concurrency, each.max_tokens, each.temperature) for each in (by_section, local)]
     assert local.model == "smollm2" and found == [(120, 4, 800, 0), (600, 1, 64, 0)]
-
-
-def test_further_samples_cost_no_first_one():
-    system = {"endpoint": "paid", "temperature": 0.7, "seed": 5}
-    sections = [{**SECTION, "systems": {"a": {**system, "samples": number}}} for number in (1, 3)]
-    one, several = (LanguageModels(None, Generative.model_validate(section)) for section in sections)
-    assert one.identity("d", "a") == several.identity("d", "a") != several.identity("d", "a-sample2")
 
 
 def identity(of="endpoints", name="paid", **changes):

@@ -4,7 +4,6 @@ import json
 import math
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from support.fake_endpoint import Reply, Rules, asking
 from tripleaudit.errors import UserError
@@ -32,23 +31,6 @@ def test_factualness_by_mode():
     verdicts = {"x": [True, False], "empty": [], "foreign": [True]}
     assert factualness(system, verdicts, official=True) == {"x": 0.5, "empty": 0, "foreign": 1}
     assert factualness(system, verdicts, official=False) == {"x": 0.5}
-
-
-def test_two_judges_and_their_agreement():
-    """FS of both, and kappa as scikit-learn has it, over the usable triples about which both said something."""
-    texts = {f"t{i}": [A, B, ["broken"]] for i in range(6)}
-    first = {text: [True, i % 2 == 0, False] for i, text in enumerate(texts)}
-    second = {text: [i != 3, i < 2, True] for i, text in enumerate(texts)} | {"t5": [None, False, True]}
-    result = evaluate(Inputs(System(texts), verdicts=first, verdicts_by={"b": second}), Settings(resamples=200))
-    assert result.scores["fs"].value == 9 / 12 and result.scores["fs:b"].value == pytest.approx(3 / 6)
-    pairs = [(x, y) for t in texts for x, y in list(zip(first[t], second[t], strict=True))[:2] if y is not None]
-    kappa = result.scores["kappa:b"]
-    assert kappa.value == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
-    assert kappa.low < kappa.value < kappa.high and kappa.texts == 6
-    same = evaluate(Inputs(System(texts), verdicts=first, verdicts_by={"b": first}), Settings())
-    assert same.scores["kappa:b"].value == 1
-    yes = {text: [True] * 3 for text in texts}  # two judges who never say no: nothing to agree about
-    assert "kappa:b" not in evaluate(Inputs(System(texts), verdicts=yes, verdicts_by={"b": yes}), Settings()).scores
 
 
 def test_verdicts_of_malformed_triples_are_left_out_by_default():

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import time
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,12 +13,11 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, EndpointError, Prices, Request
+from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
 from tripleaudit.llm.estimate import estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.llm.transport import Transport
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 
@@ -55,12 +53,10 @@ def test_a_budget_is_reserved_to_its_last_bit_and_no_further(tmp_path):
 def test_a_conversation_is_sent_as_it_is(tmp_path):
     turns = [{"role": role, "content": role[::-1]} for role in ("system", "user", "assistant", "user")]
     with asking(tmp_path, seed=7, extra={"top_k": 3}) as (fake, client):
-        for number in (0, 2, 3):  # of the draw, which is another seed
-            client.redraw(number)
-            client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
+        client.complete_all([Request(turns, max_tokens=9, stop=["\n"])])
     sent = {"messages": turns, "max_tokens": 9, "seed": 7, "top_k": 3, "stop": ["\n"], "temperature": 0}
     sent |= {"model": "fake", "_path": "/v1/chat/completions"}
-    assert fake.requests == [sent, sent | {"seed": 9}, sent | {"seed": 10}]
+    assert fake.requests == [sent]
 
 
 @pytest.mark.parametrize(
@@ -77,15 +73,6 @@ def test_no_proxy_stands_before_a_server_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with asking(tmp_path, "fine") as (_, client):
         assert client.complete_all(requests(1))[0].text == "fine"
-
-
-@pytest.mark.parametrize(("chance", "waits"), [(0.0, [0.5, 1, 2, 2.5]), (1.0, [1, 2, 4, 5])])
-def test_waits_double_up_to_a_bound_and_are_spread(chance, waits):
-    own = Endpoint("http://localhost/v1", "m", backoff=1, max_backoff=5)
-    transport = Transport(own, own.base_url, lambda: None)
-    transport._random = SimpleNamespace(random=lambda: chance)
-    assert [transport._delay(attempt, None) for attempt in range(4)] == waits
-    assert transport._delay(1, 3.0) == 3 + waits[1] / 10  # what the server asks for, and a little more
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
@@ -202,12 +189,9 @@ def test_the_estimate_is_made_without_sending(tmp_path):
     assert (after + before).total == 16
 
 
-def test_the_estimate_knows_of_batches_and_of_thought(tmp_path):
+def test_the_estimate_knows_of_thought(tmp_path):
     with FakeEndpoint(answer=Reply("[]", reasoning_tokens=5)) as fake:
         prices, asked = Prices(0, 2), requests(4)
-        with Client(endpoint(fake, prices=prices, max_tokens=100, batch=True), tmp_path / "batch") as client:
-            found = estimate(client, asked)
-            assert (found.cost, found.cost_limit) == pytest.approx((400 / 1e6, 800 / 1e6))  # the service may refuse it
         with Client(endpoint(fake, prices=prices, max_tokens=100), tmp_path / "learned") as client:
             assert estimate(client, asked).completion_limit == 400
             client.complete_all(requests(1))
@@ -253,7 +237,6 @@ UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "model-404": ({"faults": [refused(404, *MISSING)]}, {}, "turns us away: status 404: The model 'm' does not exist"),
     "model-400": ({"faults": [refused(400, *MISSING)]}, {}, "turns us away: status 400: The model 'm' does not exist"),
     "quota": ({"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]}, {}, "429: no quota"),
-    "fixed field": ({"rules": Rules(reasoning=9)}, {"token_field": "max_tokens"}, "rejects every request: status 400"),
     "effort": ({"rules": Rules()}, {"reasoning_effort": "low"}, "rejects every request: status 400: Unrecognized"),
 }
 

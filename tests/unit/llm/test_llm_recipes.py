@@ -22,7 +22,7 @@ HOSTED = sorted(name for name, recipe in RECIPES.items() if recipe.get("base_url
 def at(name: str, address: str, **values) -> Endpoint:
     """The endpoint of a recipe, at another host."""
     path = urlsplit(RECIPES[name]["base_url"]).path
-    return Endpoint.from_config(name, {**RECIPES[name], "base_url": address + path, "backoff": 0.01, **values})
+    return Endpoint.from_config(name, {**RECIPES[name], "base_url": address + path, **values})
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -41,7 +41,7 @@ def test_a_recipe_queries_as_its_service_documents(name, tmp_path, monkeypatch):
     request = load_prompt("open").request(text="Ada wrote it.")
     rules = Rules(reasoning=100) if "reasoning" in name else Rules(strict=True)
     with FakeEndpoint("[]", rules=rules if recipe.get("reasoning_effort") != "none" else None) as fake:
-        with Client(at(name, fake.url.removesuffix("/v1"), batch=False), tmp_path) as client:
+        with Client(at(name, fake.url.removesuffix("/v1")), tmp_path) as client:
             assert client.complete_all([request])[0].status == "ok"
         sent, headers = fake.requests[-1], {key.lower(): value for key, value in fake.headers[-1].items()}
     where = urlsplit(sent["_path"])

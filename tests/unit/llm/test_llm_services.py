@@ -52,7 +52,7 @@ def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
         {"temperature": None},
         {"extra": {"max_completion_tokens": 900}},
         {"extra": {"max_tokens": None}},
-        {"token_field": "max_completion_tokens", "reasoning_effort": "low"},
+        {"reasoning_effort": "low"},
     ],
 )
 def test_every_way_to_describe_a_reasoning_model_works(tmp_path, values):
@@ -292,46 +292,6 @@ def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
     asyncio.run(use_all())
 
 
-@pytest.fixture
-def waits(monkeypatch):
-    """What requests are made to wait while the clock stands still."""
-    reported, sleep = [], asyncio.sleep
-    monkeypatch.setattr("tripleaudit.llm.slots.asyncio.sleep", lambda s: reported.append(s) or sleep(0))
-    monkeypatch.setattr("tripleaudit.llm.slots.time.time", lambda: 1000.0)
-    return reported
-
-
-def test_requests_a_minute_are_kept(tmp_path, waits):
-    """Each request is made to wait a sixth of a second longer than the one before."""
-    with asking(tmp_path, requests_per_minute=360) as (_, client):
-        client.complete_all(requests(5))
-    paced = sorted(wait for wait in waits if wait != 0.05)
-    assert paced == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6, 4 / 6])
-
-
-def test_tokens_a_minute_are_kept(tmp_path, waits):
-    """A request of 300 tokens holds up the next one for half a minute where 600 a minute are allowed."""
-    own = Endpoint("http://localhost/v1", "m", tokens_per_minute=600)
-
-    async def pace():
-        for tokens in (300, 60, 1):
-            await Slots(tmp_path, own).pace(tokens)  # each could be another job's
-
-    asyncio.run(pace())
-    assert waits == pytest.approx([0, 30, 36])
-
-
-def test_what_a_request_takes_is_counted_by_its_words_and_the_answers_before(tmp_path, monkeypatch):
-    """Not by the bytes that it could have and the longest answer, which is six times as much."""
-    counted, pace = [], Slots.pace
-    monkeypatch.setattr(Slots, "pace", lambda self, tokens: counted.append(tokens) or pace(self, tokens))
-    asked = [Request([{"role": "user", "content": f"{number:04}" + "word" * 99}]) for number in range(3)]
-    reply = Reply("[]", prompt_tokens=110, completion_tokens=60)
-    with asking(tmp_path, reply, max_tokens=500, concurrency=1) as (_, client):
-        client.complete_all(asked)
-    assert counted == [100 + 500, 100 + 60, 100 + 60]
-
-
 def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
     faults = [None] + [status(429, retry_after=0)] * 4
     with asking(tmp_path, faults=faults, concurrency=8, max_retries=6) as (_, client):
@@ -353,7 +313,7 @@ def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer(
     request = Request(messages, schema={"type": "object"}, **values)
     key = "1f53eb2d6879b1b28ae470c9a22eb02b34e7dd284f535bddef9b65dd045e6d58"
     old = Endpoint("http://127.0.0.1:9/v1", "old-model")
-    elsewhere = {"base_url": "https://b.example/v1", "api_key_env": "K", "timeout": 9, "concurrency": 9, "backoff": 3}
+    elsewhere = {"base_url": "https://b.example/v1", "api_key_env": "K", "timeout": 9, "concurrency": 9}
     assert request.key(old) == request.key(old.model_copy(update=elsewhere)) == key
     changes = ({}, {"model": "other"}, {"temperature": 0.3}, {"seed": 1}, {"extra": {"top_k": 1}})
     assert len({requests(1)[0].key(old.model_copy(update=change)) for change in changes}) == len(changes)

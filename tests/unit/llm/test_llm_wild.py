@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import logging
-import time
 from unittest.mock import Mock
 
 import pytest
@@ -323,14 +322,3 @@ def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again
                 change(record["answer"])
             path.write_text(json.dumps(record) if change else stored[:-20])
         assert fake.count == 1 + sent
-
-
-def test_a_clock_that_was_set_back_does_not_wait_for_yesterday(tmp_path, monkeypatch):
-    now, began = time.time, time.monotonic()
-    with asking(tmp_path, requests_per_minute=6000) as (fake, client):
-        with monkeypatch.context() as patched:
-            patched.setattr(time, "time", lambda: now() + 86_400)
-            client.complete_all(requests(1))
-        with Client(client.endpoint, tmp_path) as later:
-            later.complete_all(requests(2))
-        assert fake.count == 2 and time.monotonic() - began < 60

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.conversation import TokenCounter
 from tripleaudit.llm.endpoint import Prices
 from tripleaudit.needles.entities import deduplicated
-from tripleaudit.needles.extracting import extract_corpus, rehearse_extraction
+from tripleaudit.needles.extracting import estimate_extraction, extract_corpus
 from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types
 from tripleaudit.needles.generation import make_needles as ask_for
 from tripleaudit.needles.haystack import Document, read_documents, shorten
@@ -24,8 +23,8 @@ from tripleaudit.needles.minea import rate_matches
 from tripleaudit.needles.pieces import ENRICHED, all_pieces, failed_pieces
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
-from tripleaudit.needles.score_rows import score_result, write_model_scores
-from tripleaudit.scoring.scores import read_scores, write_scores
+from tripleaudit.needles.score_rows import score_result
+from tripleaudit.scoring.scores import write_scores
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
@@ -104,33 +103,6 @@ def test_where_the_needles_came_from(study):
         "Needles: 4 wanted, 1 invented by the generating model, 3 from templates, 2 infused. "
         "Types that it named as fitting the documents: 3."
     ) in build_table("minea", TableInputs(scores=ScoreIndex(stated))).notes
-
-
-def test_each_number_of_follow_up_calls_as_a_run_of_its_own(study, tmp_path):
-    plan = PLAN.model_copy(update={"parts": 0, "iterations": 2, "separate_runs": True})
-    corpus = study["corpus"]
-    with asking(tmp_path / "cache", NeedleModel()) as (_, client):
-        result = extract_corpus(corpus, plan, client, "fake")
-        one = extract_corpus(corpus, plan.model_copy(update={"separate_runs": False}), client, "fake")
-    assert (result.matches, result.displaced) == (one.matches, one.displaced)
-    stages = Counter(call["stage"] for call in result.calls)
-    pieces, enriched = stages["0 follow-up calls"], stages.pop("enriched")
-    assert stages == {"0 follow-up calls": pieces, "1 follow-up calls": 2 * pieces, "untouched": 3 * pieces}
-    assert enriched > 3 * pieces > 0
-    kept = [e for e in result.entities if e.variant != "untouched"]  # so the table can rest on the runs alone
-    kept += [e for e in result.entities if e.variant == "untouched" and e.iteration == 2]
-    stored = rated(dataclasses.replace(result, entities=kept), plan, tmp_path / "model")
-    scores = score_result(corpus, stored, plan, KEYS)
-    found = {s.stratum: s.value for s in scores if (s.key("protocol"), s.metric) == ("iterations", "entities")}
-    assert found == {"0": 0, "1": pieces, "2": pieces}
-
-
-def test_scores_of_a_further_draw_have_a_seed_of_their_own(study, tmp_path):
-    plan, out = {**PLAN.to_json(), "seed": 3}, tmp_path / "scores.csv"
-    write_model_scores(plan, study["folder"] / "corpus", study["folder"] / "model", "s", "fake", out, "docs", draw=2)
-    rows = read_scores(out)
-    assert {row.key("seed") for row in rows} == {"5"}
-    assert [row.value for row in rows] == pytest.approx([row.value for row in study["scores"]])
 
 
 def test_given_needles_with_keywords_in_common_are_refused():
@@ -274,18 +246,18 @@ def test_schema_discovery(tmp_path):
     assert "worksFor" in schema.types["Person"].properties
 
 
-def test_rehearsal_bounds_what_is_sent(tmp_path):
+def test_the_estimate_bounds_what_is_sent(tmp_path):
     plan = PLAN.model_copy(update={"parts": 2})
     documents = [make_document(60)]
     corpus = corpus_from_needles(documents, make_needles(), plan)
     with asking(tmp_path, NeedleModel(), prices=Prices(1.0, 2.0)) as (fake, client):
-        stages = rehearse_extraction(corpus, plan, client, TokenCounter)
+        stages = estimate_extraction(corpus, plan, client, TokenCounter)
         assert fake.count == 0
         result = extract_corpus(corpus, plan, client, "m")
         assert stages["extraction"].to_pay == len(result.calls)
         assert stages["judge"].to_pay >= 9 and fake.count <= sum(s.to_pay for s in stages.values())
         assert sum(s.cost for s in stages.values()) >= client.totals.cost > 0
-        stages = rehearse_extraction(corpus, plan, client, TokenCounter)
+        stages = estimate_extraction(corpus, plan, client, TokenCounter)
         assert sum(s.to_pay for s in stages.values()) == 0 and stages["extraction"].cached == len(result.calls)
 
 

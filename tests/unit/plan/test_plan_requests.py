@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from support.fake_endpoint import FakeEndpoint, Reply
-from support.needle_model import NeedleModel, make_document, make_needles
+from support.needle_model import NeedleModel, make_document
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
@@ -17,7 +16,7 @@ from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.llm.client import Client, Endpoint
 from tripleaudit.needles.triples import TripleNeedle
-from tripleaudit.plan.requests import _length, as_table
+from tripleaudit.plan.requests import as_table
 from tripleaudit.plan.study import Study
 
 TEXTS = {f"Ann met Bo{number}.": [["Ann", "met", f"Bo{number}"]] for number in range(5)}
@@ -153,13 +152,13 @@ def needles(tmp_path):
     return {"documents": ["report.txt"], "models": ["e"], "target": 0.05, "minimum": 0.01, **plan}
 
 
-def extract_needles(url, needles, draw=0, out="out", **more):
+def extract_needles(url, needles, out="out", **more):
     """Make the needles, and extract them with the judge that the model itself is."""
     plan = json.dumps({key: needles[key] for key in needles if key not in ("documents", "models", "needle_file")})
     common = ["--section", json.dumps({"cache": "cache", "endpoints": {"e": endpoint(url, **more)}}), "--study", "s"]
     made = ["--documents", "report.txt", "--needle-file", needles.get("needle_file", ""), "--out", "corpus"]
     assert main(["make-needles", "--plan", plan, *common, *made]) == 0
-    arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--draw", str(draw), "--out", out]
+    arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--out", out]
     assert main(["extract-needles", "--plan", plan, *arguments]) == 0
 
 
@@ -188,19 +187,6 @@ def test_needles_are_counted_as_they_are_sent(study, estimated, needles):
         assert all(job["done"] for job in estimated()[0].values())
         study(fake.url, needles=needles | {"iterations": 1})
         assert not any(job["done"] for job in estimated()[0].values())
-
-
-def test_a_second_sample_is_judged_by_a_second_draw_of_the_model(study, estimated, needles):
-    """What was asked for the second sample is stored for it alone, the questions of the judge included."""
-    write_rows("needles.jsonl", make_needles())
-    needles |= {"needle_file": "needles.jsonl", "target": 0.3}
-    with FakeEndpoint(NeedleModel()) as fake:
-        warm = {"cache": "cache", "endpoints": {"e": endpoint(fake.url, temperature=0.5)}}
-        study(fake.url, generative=warm, needles=needles | {"samples": 2})
-        extract_needles(fake.url, needles, draw=1, temperature=0.5)
-        stored = {name: (job["cached"] > 0, job["to_pay"] == 0) for (_, name), job in estimated()[0].items()}
-    of_run = {"e": (False, False), "e-sample2": (True, True)}
-    assert stored == {f"{run} ({stage})": of_run[run] for run in of_run for stage in ("extraction", "judge")}
 
 
 def test_triples_in_documents_are_counted(study, estimated, tmp_path):
@@ -273,14 +259,3 @@ def test_triple_needles_that_systems_are_shown_are_counted(study, estimated, tmp
     assert (job["endpoint"], job["total"], job["to_pay"], job["done"]) == ("e", 7, 7, False)
     assert job["cost"] > 0 and ("c", "some (triple needles)") not in jobs
     assert result["total"]["to_pay"] == 7
-
-
-def test_an_answer_is_taken_to_be_as_long_as_those_of_its_endpoint_so_far(tmp_path):
-    for name, tokens in (("a", 30), ("b", 10), ("c", 500)):
-        (tmp_path / "generative" / "few" / name).mkdir(parents=True)
-        report = {"completion_tokens": tokens, "requests": 2}
-        (tmp_path / "generative" / "few" / name / "report.json").write_text(json.dumps(report))
-    systems = {"a": {"endpoint": "e"}, "b": {"endpoint": "e"}, "c": {"endpoint": "other"}}
-    models = SimpleNamespace(section={"systems": systems})
-    study = SimpleNamespace(paths=SimpleNamespace(study=str(tmp_path)), language_models=models)
-    assert [_length(study, name) for name in ("e", "other", "none")] == [10, 250, None]

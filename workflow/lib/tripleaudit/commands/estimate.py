@@ -1,12 +1,12 @@
-"""``tripleaudit estimate``: what a study would still send, cost and compute, before anything runs."""
+"""``tripleaudit estimate``: requests, tokens and money of the jobs of a study that have not run."""
 
 import argparse
 
-HELP = "say how many requests, how much money and how many hours of training a study still takes"
+HELP = "estimate the requests, tokens and money that a study still needs"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", required=True, metavar="JSON|FILE", help="a study: language models and trainings")
+    parser.add_argument("--config", required=True, metavar="JSON|FILE", help="a study file, or its sections as JSON")
     parser.add_argument("--results", default="", metavar="DIR", help="the study's folder (default: results/<study>)")
     parser.add_argument(
         "--downloads", default="resources/downloads", metavar="DIR", help="fetched files (default: %(default)s)"
@@ -16,10 +16,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     import json
-    from dataclasses import asdict
 
     from tripleaudit.arguments import json_given
-    from tripleaudit.plan import hours, requests
+    from tripleaudit.plan import requests
     from tripleaudit.plan.study import Study
     from tripleaudit.shipped import study_file
 
@@ -28,9 +27,10 @@ def run(args: argparse.Namespace) -> None:
         study = Study(json_given("--config", args.config), **folders)
     else:
         study = Study.read(study_file(args.config), **folders)
-    result, took = requests.plan(study), hours.estimate(study)
+    result = requests.plan(study)
     if args.json:
-        print(json.dumps({**result, "trainings": [*map(asdict, took)]}, indent=2))
-        return
-    lines = [requests.as_table(result)] if result["jobs"] or result["unknown"] else []
-    print("\n".join(lines + hours.as_lines(took)) or "the study queries no language model and trains nothing")
+        print(json.dumps(result, indent=2))
+    elif result["jobs"] or result["unknown"]:
+        print(requests.as_table(result))
+    else:
+        print("the study sends no requests to language models")

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.arguments import MONEY, NUMBER, Real, add_settings, named
+from tripleaudit.arguments import MONEY, NUMBER, Real, add_settings
 from tripleaudit.llm.cache import DEFAULT_CACHE
 
 if TYPE_CHECKING:
@@ -29,25 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reference", metavar="FILE", help="gold triples in one of the same forms")
     add_settings(parser, GreGold, order="reference-order")
     parser.add_argument("--factualness", metavar="FILE", help='stored judgements, {text: {"results": [true, ...]}}')
-    parser.add_argument(
-        "--factualness-by",
-        nargs="+",
-        default=[],
-        metavar="NAME=FILE",
-        help="stored judgements of further judges: their FS, and their agreement with the first (Cohen's kappa)",
-    )
     parser.add_argument("--granularity", metavar="FILE", help="stored answers of a splitting prompt")
     parser.add_argument("--similarities", metavar="FILE", help="stored cosines of gold and extracted triples, for CS")
     parser.add_argument("--endpoint", metavar="URL", help="OpenAI-compatible endpoint that judges FS and GS")
     parser.add_argument("--model", metavar="NAME", help="model at the endpoint")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable with the endpoint's key")
-    parser.add_argument(
-        "--samples",
-        type=NUMBER,
-        default=1,
-        metavar="N",
-        help="times that the judge is queried; more show its FS each time, and how far it agrees with itself",
-    )
     add_settings(parser, GreJudge, most_unreadable="most-unreadable")
     add_querying(parser)
     parser.add_argument("--embedder", metavar="DIR", help="sentence-transformers model folder")
@@ -68,9 +54,9 @@ def add_querying(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=Real(0, 2), default=0.0, metavar="T", help="of sampling (default: 0)")
     parser.add_argument("--reasoning-effort", metavar="EFFORT", help="how long a reasoning model thinks: low, ...")
     parser.add_argument(
-        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: as listed)"
+        "--prices", nargs=2, type=MONEY, metavar=("IN", "OUT"), help="money per million tokens (default: none)"
     )
-    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; needs --prices")
+    parser.add_argument("--budget", type=MONEY, help="most money that may be spent; requires --prices")
 
 
 def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **more: Any) -> "Endpoint":
@@ -81,11 +67,10 @@ def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **mo
     """
     from tripleaudit.errors import UserError
     from tripleaudit.llm.client import Endpoint, Prices
-    from tripleaudit.llm.listed import listed
 
-    prices = Prices(*args.prices) if args.prices else listed(url, args.model)
+    prices = Prices(*args.prices) if args.prices else Prices()
     if args.budget is not None and not prices:
-        raise UserError("--budget needs --prices: without prices nothing can be charged")
+        raise UserError("--budget requires --prices (the cost cannot be computed without them)")
     sampling = {"temperature": args.temperature, "reasoning_effort": args.reasoning_effort}
     return Endpoint(url, args.model, api_key_env=key, concurrency=args.concurrency, prices=prices, **sampling, **more)
 
@@ -104,9 +89,8 @@ def run(args: argparse.Namespace) -> int:
     inputs, judged = _inputs(args), {}
     matching = _matching(args, inputs.elements)
     if args.endpoint:  # after all that may be refused: what follows is paid for
-        verdicts, splits, judged, again = _judge(args, inputs.system, inputs.verdicts, inputs.splits)
-        further = {**inputs.verdicts_by, **again}
-        inputs = replace(inputs, verdicts=verdicts, splits=splits, verdicts_by=further)
+        verdicts, splits, judged = _judge(args, inputs.system, inputs.verdicts, inputs.splits)
+        inputs = replace(inputs, verdicts=verdicts, splits=splits)
     result = evaluate(inputs, Settings(args.mode, matching, resamples=args.bootstrap, seed=args.seed))
     record = {**result.record, **({"judge": judged} if judged else {})}
     if args.json:
@@ -127,8 +111,6 @@ def _check(args: argparse.Namespace) -> None:
 
     if args.phi is not None:
         Matching(args.phi)
-    if args.samples < 1 or args.samples > 1 and (args.temperature == 0 or not args.endpoint):
-        raise UserError(f"--samples {args.samples}: expected 1, or more with an --endpoint and a --temperature above 0")
     if bool(args.endpoint) != bool(args.model):
         raise UserError("--endpoint and --model belong together; expected both or neither")
     if args.similarities and args.embedder:
@@ -156,7 +138,6 @@ def _inputs(args: argparse.Namespace):
         read_similarities(args.similarities) if args.similarities else None,
         topics,
         Elements(FolderEncoder(args.embedder)) if args.embedder else None,
-        {name: read_verdicts(path) for name, path in named("--factualness-by", args.factualness_by).items()},
     )
 
 
@@ -190,12 +171,7 @@ def _judge(args: argparse.Namespace, system, verdicts, splits):
         if splits is None:
             splits, report = GRANULARITY.judge(system, client, load_prompt("split"), args.most_unreadable)
             reports["gs"] = asdict(report)
-        again = {}
-        for client.draw in range(1, args.samples):
-            details, report = FACTUALNESS.judge(system, client, load_prompt("judge"), args.most_unreadable)
-            again[f"sample{client.draw + 1}"] = {text: entry["results"] for text, entry in details.items()}
-            reports[f"fs:sample{client.draw + 1}"] = asdict(report)
         sent = client.totals
     cost = f", cost {sent.cost:.4f}" if endpoint.prices else ""
     print(f"Sent {sent.sent:,} requests, {sent.cached:,} answers were stored{cost}.", file=sys.stderr)
-    return verdicts, splits, reports, again
+    return verdicts, splits, reports

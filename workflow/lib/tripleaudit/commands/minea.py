@@ -37,9 +37,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--needle-source", choices=("model", "templates"), default="model", help="who invents needles")
     parser.add_argument("--max-chars", type=NUMBER, metavar="N", help="shorten documents to whole paragraphs within N")
     parser.add_argument("--tokenizer", metavar="FILE", help="tokenizer.json for counting; else the server's usage")
-    parser.add_argument(
-        "--samples", type=NUMBER, default=1, metavar="N", help="extractions; several: mean and deviation"
-    )
     parser.add_argument("--timeout", type=POSITIVE, default=600, metavar="S", help="seconds per answer (default: 600)")
     parser.add_argument("--out", metavar="DIR", help="keep needles, entities, calls, scores and tables here")
     add_force(parser)
@@ -53,16 +50,12 @@ def run(args: argparse.Namespace) -> int:
     import logging
     import sys
 
-    from tripleaudit.errors import UserError
     from tripleaudit.llm.conversation import counters
-    from tripleaudit.llm.estimate import Estimate
+    from tripleaudit.needles.extracting import estimate_needles
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
-    from tripleaudit.needles.rehearsal import as_text, rehearse
     from tripleaudit.shipped import shipped
 
-    if args.samples < 1 or args.samples > 1 and args.temperature == 0:
-        raise UserError(f"--samples {args.samples}: expected 1, or more with a --temperature above 0")
     if args.out:
         check_folder(args.out, args.force)
     documents = read_documents(map(shipped, args.documents), args.max_chars)
@@ -72,12 +65,9 @@ def run(args: argparse.Namespace) -> int:
     counter = counters(args.tokenizer)
     with _client(args) as client:
         generator = client if args.needle_source == "model" else None
-        stages: dict[str, Estimate] = {}
-        for client.draw in range(args.samples):
-            again = rehearse(documents, plan, client, counter, None if client.draw else generator)
-            stages |= {name: stages.get(name, Estimate()) + stage for name, stage in again.items()}
+        stages = estimate_needles(documents, plan, client, counter, generator)
         to_send = sum(stage.to_pay for stage in stages.values())
-        print(as_text(stages, documents, args.model, bool(client.endpoint.prices)), file=sys.stderr)
+        print(_estimate_text(stages, bool(client.endpoint.prices)), file=sys.stderr)
         if args.estimate:
             return 0
         if to_send and not args.yes and not _confirmed():
@@ -101,6 +91,21 @@ def _client(args: argparse.Namespace):
     serve = {"source": args.gguf} if args.gguf else None
     endpoint = endpoint_of(args, args.endpoint, args.key_env, timeout=args.timeout, serve=serve)
     return Client(endpoint, args.cache, budget=args.budget, server=server)
+
+
+def _estimate_text(stages, priced: bool) -> str:
+    """Return the estimate of each stage and their sum as lines."""
+    from tripleaudit.llm.estimate import Estimate
+
+    total = sum(stages.values(), Estimate())
+    lines = ["Estimate, nothing sent yet:"]
+    for name, stage in {**stages, "in all": total}.items():
+        requests = f"{stage.to_pay:,} requests to send, {stage.cached:,} stored"
+        tokens = f"at most {stage.prompt_tokens:,} tokens in, {stage.completion_tokens:,} out"
+        lines.append(f"  {name:<11} {requests}; {tokens}")
+    cost = f"at most {total.cost:.4f} at the given prices" if priced else "unknown: no prices given"
+    lines.append(f"  {'cost':<11} {cost}")
+    return "\n".join(lines)
 
 
 def _summary(client) -> str:
@@ -129,7 +134,6 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     import sys
     import tempfile
     from pathlib import Path
-    from statistics import fmean, stdev
 
     from tripleaudit.needles.extracting import extract_corpus
     from tripleaudit.needles.infused import Result
@@ -141,24 +145,16 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     from tripleaudit.tables.loading import load_inputs
     from tripleaudit.tables.render import to_markdown, write_table
 
-    client.draw = 0
     corpus = build_corpus(documents, plan, client if args.needle_source == "model" else None, args.model)
-    results = []
-    for client.draw in range(args.samples):
-        results.append(extract_corpus(corpus, plan, client, args.model, counter))
+    result = extract_corpus(corpus, plan, client, args.model, counter)
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")
-        scores = []
-        for number, result in enumerate(results):
-            folder = out / ("model" if number == 0 else f"sample{number + 1}")
-            result.save(folder)
-            rate_matches(folder, plan.thresholds, plan.identification)
-            # tables show the mean of runs with several seeds
-            run = plan.model_copy(update={"seed": plan.seed + number})
-            keys = {"study": "own", "corpus": "documents", "extractor": args.model}
-            scores.append(score_result(corpus, Result.load(folder), run, keys))
-        write_scores(out / "scores.csv", [score for run in scores for score in run])
+        result.save(out / "model")
+        rate_matches(out / "model", plan.thresholds, plan.identification)
+        keys = {"study": "own", "corpus": "documents", "extractor": args.model}
+        scores = score_result(corpus, Result.load(out / "model"), plan, keys)
+        write_scores(out / "scores.csv", scores)
         inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
         names = ["minea", "needle-criteria", "needle-example", "iterations"]
         names += ["lost-in-the-middle"] if plan.parts else []
@@ -167,14 +163,10 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
             for table in tables:
                 write_table(table, out / "tables" / table.name)
         if args.json:
-            pairs = zip(scores, results, strict=True)
-            found = [as_object(run, corpus.report, result.report) for run, result in pairs]
-            values = [one["minea"]["minea"] for one in found]
-            over = {"samples": found, "minea": {"mean": fmean(values), "sd": stdev(values)}} if len(found) > 1 else {}
-            print(json.dumps(over or found[0], indent=2))
+            print(json.dumps(as_object(scores, corpus.report, result.report), indent=2))
         else:
             print("\n".join(to_markdown(table) for table in tables))
-    incomplete = [piece for result in results for piece in result.report["incomplete"]]
+    incomplete = result.report["incomplete"]
     if incomplete:
         print(f"warning: all calls about {len(incomplete)} pieces failed; the result is incomplete", file=sys.stderr)
 

@@ -52,7 +52,6 @@ class Task:
         reask: query once more, in the same conversation, where an answer cannot be read.
         max_tokens, temperature, seed: instead of the endpoint's.
         examples: sentences that are shown with their gold triples before the text.
-        sample: number of the draw, from 0.
         descriptions: of relations, by the corpus's own names; they fill the slot ``described``.
     """
 
@@ -65,7 +64,6 @@ class Task:
     temperature: float | None = None
     seed: int | None = None
     examples: tuple[Sentence, ...] = ()
-    sample: int = 0
     descriptions: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,7 +85,7 @@ class Task:
         }
         if pair is not None:
             values |= {"subject": pair[0], "object": pair[1]}
-        request = self.prompt.request(max_tokens=self.max_tokens, sample=self.sample, **values)
+        request = self.prompt.request(max_tokens=self.max_tokens, **values)
         *before, last = request.messages
         shown = [turn for example in self.examples for turn in self._shown(example, values)]
         return replace(request, messages=(*before, *shown, last), temperature=self.temperature, seed=self.seed)
@@ -297,7 +295,6 @@ def build_task(
         temperature=system.get("temperature"),
         seed=system.get("seed"),
         examples=_draw_examples(system, sentences, examples),
-        sample=system.get("sample") or 0,
     )
 
 

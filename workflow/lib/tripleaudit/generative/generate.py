@@ -61,7 +61,7 @@ def generate(
     save_sentences(predictions, (item.prediction(task.relations) for item in results))
     provenance: dict[str, Any] = {"dataset": dataset, "system": system, "setting": task.setting, "model": model}
     provenance |= {"prompt": task.prompt.name, "prompt_sha256": task.prompt.sha256}
-    provenance |= {"examples": [sentence.id for sentence in task.examples], "sample": task.sample}
+    provenance |= {"examples": [sentence.id for sentence in task.examples]}
     provenance |= {"relations": task.relations.names, "entity_types": list(task.entity_types)}
     made = {"identity": identity(section, dataset, system)} | {key: served[key] for key in ("lost", "capabilities")}
     write_json(report, provenance | counts | made)

@@ -5,7 +5,6 @@ triples. The official numbers are means of per-text values and leave out texts w
 that answers rarely looks better than it is.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,32 +65,6 @@ def micro_scores(counts: Iterable[tuple[int, int, int]], resamples: int, seed: i
         low, high = (bounds[name].low, bounds[name].high) if bounds else (None, None)
         scores[name] = Score(float(whole[index]), low, high, len(table))
     return scores
-
-
-def kappa_score(tables: Iterable[tuple[int, ...]], resamples: int, seed: int) -> Score | None:
-    """Return Cohen's kappa of two judges with a 95 % percentile bootstrap interval over texts.
-
-    Args:
-        tables: for each text how often (both said yes, only the first, only the second, neither).
-
-    Returns:
-        None where it is not defined: nothing to compare, or both judges always said the same word.
-    """
-    counts = np.array(list(tables), dtype=float).reshape(-1, 4)  # [T, 4]
-    counts = counts[counts.sum(axis=1) > 0]
-    value = float(_kappa(counts.sum(axis=0))) if len(counts) else math.nan
-    if math.isnan(value):
-        return None
-    bounds = _bounds(lambda weights: _kappa(weights @ counts), len(counts), resamples, seed)
-    return Score(value, *bounds, len(counts))
-
-
-def _kappa(counts: np.ndarray) -> np.ndarray:
-    """``(p_o - p_e) / (1 - p_e)`` of ``[..., 4]`` counts."""
-    both, first, second, neither = np.moveaxis(counts / counts.sum(axis=-1, keepdims=True), -1, 0)
-    chance = (both + first) * (both + second) + (first + neither) * (second + neither)
-    with np.errstate(invalid="ignore"):  # 0 / 0 where both always said the same word
-        return (both + neither - chance) / (1 - chance)
 
 
 def hard_match(system: System, gold: System, official: bool, resamples: int, seed: int) -> dict[str, Score]:

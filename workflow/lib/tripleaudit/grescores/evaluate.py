@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.grescores.aggregate import Score, hard_match, kappa_score, mean_score, mean_tokens
+from tripleaudit.grescores.aggregate import Score, hard_match, mean_score, mean_tokens
 from tripleaudit.grescores.judgements import (
     Splits,
     Verdicts,
-    agreement,
     factualness,
     granularity,
     granularity_coverage,
@@ -67,7 +66,6 @@ class Inputs:
     similarities: Similarities | None = None
     topics: TopicModel | None = None
     elements: Elements | None = None
-    verdicts_by: Mapping[str, Verdicts] = field(default_factory=dict)  # of further judges, by name
 
 
 @dataclass(frozen=True)
@@ -104,11 +102,6 @@ def evaluate(inputs: Inputs, settings: Settings) -> Result:
             empty = [0.0 for rows in triples.values() if not rows]
             judged = factualness(system, inputs.verdicts, official).values()
             found |= {"fs_empty_0": mean([*judged, *empty])} if empty and judged else {}
-    for name, verdicts in inputs.verdicts_by.items():
-        found[f"fs:{name}"] = mean(factualness(system, verdicts, official).values())
-        if inputs.verdicts is not None:
-            tables = agreement(system, inputs.verdicts, verdicts)
-            found[f"kappa:{name}"] = kappa_score(tables, settings.resamples, settings.seed)
     if inputs.splits is not None:
         found |= _read_shares("gs", granularity_coverage(system, inputs.splits), mean)
     if gold is not None:

@@ -61,19 +61,6 @@ def readable_verdicts(system: System, verdicts: Verdicts) -> dict[str, float]:
     return {text: sum(result is not None for result in row) / len(row) for text, row in rows.items() if row}
 
 
-def agreement(system: System, first: Verdicts, second: Verdicts) -> list[tuple[int, ...]]:
-    """Return per text how often two judges agreed about its usable triples: both yes, only one of them, neither.
-
-    A verdict that either of them lacks is left out.
-    """
-    tables = []
-    for text, triples in system.texts.items():
-        rows = (_of_usable(triples, verdicts.get(text, [])) for verdicts in (first, second))
-        pairs = [pair for pair in zip(*rows, strict=False) if None not in pair]
-        tables.append(tuple(pairs.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False))))
-    return tables
-
-
 def _of_usable(triples: Sequence[Any], results: Sequence[bool | None]) -> Sequence[bool | None]:
     if len(results) != len(triples):
         return results

@@ -98,7 +98,6 @@ def _scored(
                 read_similarities(files[entry["similarities"]]) if "similarities" in entry else None,
                 topics,
                 elements,
-                {judge: read_verdicts(files[number]) for judge, number in entry.get("factualness_by", {}).items()},
             )
             # relations must match, too: the published rule for a system that was given them
             own = replace(matching, closed=spec["mode"] == "official" and keys["setting"] == "closed")

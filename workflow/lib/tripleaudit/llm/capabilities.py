@@ -3,7 +3,7 @@
 Services differ in the field that limits an answer, in whether they take a temperature, in structured outputs and in
 whether the model thinks before it answers. Nothing is sent for this alone: the first request of an endpoint goes out
 by itself, is corrected as the server's errors say (they cost nothing), and what was learned is kept next to the cache,
-so that later jobs begin with it. What a study fixes (``token_field``, ``structured``, ``temperature: null``) is kept.
+so that later jobs begin with it. What a study fixes (``structured``, ``temperature: null``) is kept.
 """
 
 import dataclasses
@@ -157,9 +157,7 @@ def load(folder: Path, endpoint: Endpoint) -> Capabilities:
                 break
         except (ValueError, KeyError, TypeError):  # half a line of a process that was killed while writing
             continue
-    if endpoint.token_field != "auto":
-        known = dataclasses.replace(known, token_field=endpoint.token_field)
-    elif "max_completion_tokens" in endpoint.extra:
+    if "max_completion_tokens" in endpoint.extra:
         known = dataclasses.replace(known, token_field="max_completion_tokens")
     if endpoint.structured != "auto":
         known = dataclasses.replace(known, structured=endpoint.structured == "json_schema")

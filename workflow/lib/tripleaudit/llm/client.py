@@ -150,22 +150,19 @@ class Client(Sender):
         queue, run = iter(conversations.items()), _Run(max(2, self.endpoint.concurrency))
 
         async def work() -> None:
-            try:
-                for key, conversation in queue:
-                    if run.stop is not None:
-                        return
-                    try:
-                        run.results[key] = await self._talk(conversation, run, progress)
-                    except UserError as error:
-                        run.fail(error)
-            finally:
-                self._talking -= 1
+            for key, conversation in queue:
+                if run.stop is not None:
+                    return
+                try:
+                    run.results[key] = await self._talk(conversation, run, progress)
+                except UserError as error:
+                    run.fail(error)
 
         # twice as many workers as slots, so that a slot never waits for the disk; one conversation after the other
         # with a local model, which reads again what it has not read last
         side_by_side = self.endpoint.concurrency if self.endpoint.serve else 2 * self.endpoint.concurrency
-        side_by_side = len(conversations) if self.endpoint.batch else min(side_by_side, len(conversations))
-        self._talking, self._broken, self._full = side_by_side, None, None
+        side_by_side = min(side_by_side, len(conversations))
+        self._full = None
         if self._unusable is not None:  # of an earlier call: perhaps the key is right by now
             self._unusable, self._first_sent = None, False
             self._tried.clear()

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, NotNegative, Number, Positive, Processes, Section, Temperature, mistakes
+from tripleaudit.fields import Count, Number, Positive, Processes, Section, Temperature, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
@@ -41,8 +41,7 @@ class Server(Section):
     """Name of the environment variable that holds the key, never the key itself; null sends none."""
     serve: Serve | None = None
     prices: Prices | None = None
-    """Money per million tokens; null takes those listed for the model at a known service (data/prices.yaml), else none.
-    """
+    """Money per million tokens, as your service charges it; null for none. A budget needs them."""
     temperature: Temperature | None = 0
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
@@ -55,35 +54,23 @@ class Server(Section):
     """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
     reasoning_tokens: Count | None = None
     """Tokens added to every limit where the model reasons before it answers; null is 4096."""
-    token_field: Literal["auto", "max_tokens", "max_completion_tokens"] = "auto"
-    """The field that limits an answer; auto learns it from the server's errors."""
     extra: dict[str, Any] = {}
     """Further fields of every request, as the server defines them."""
     headers: dict[str, str] = {}
     """Further headers of every request; `env:NAME` takes a value from the environment variable NAME."""
     query: dict[str, str] = {}
     """Further query parameters of every request, such as api-version."""
-    requests_per_minute: Positive | None = None
-    """Most requests a minute, over all jobs that share the cache; null for no limit."""
-    tokens_per_minute: Positive | None = None
-    """Most tokens a minute, prompts and limits of answers together, over all jobs that share the cache."""
     structured: Literal["auto", "json_schema", "off"] = "auto"
     """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
     context: Number | None = None
     """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit,
     or 4096 for a local model."""
-    batch: bool = False
-    """Send requests as batches: cheaper, answered within a day; singly where the service offers none."""
     concurrency: Processes | None = None
     """Most requests in flight; null is 4, or 1 for a local model."""
     timeout: Positive | None = None
     """Seconds for one attempt; null is 120, or 600 for a local model."""
     max_retries: Count = 6
     """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
-    backoff: NotNegative = 1
-    """Seconds before the first retry, doubled each time, with jitter; Retry-After goes before."""
-    max_backoff: NotNegative = 60
-    """Longest wait before a retry in seconds, unless the server asks for a longer one."""
 
 
 class Endpoint(Server):
@@ -127,7 +114,7 @@ class Endpoint(Server):
         if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
             yield "'api_key_env' must be the name of an environment variable, not the key itself"
         if self.extra.get("stream") or self.extra.get("n", 1) != 1:
-            yield "'extra' must not ask for a stream or for several answers; see 'samples'"
+            yield "'extra' must not ask for a stream or for several answers"
 
     @property
     def thought(self) -> int:
@@ -159,8 +146,7 @@ class Request:
     Attributes:
         messages: ``({"role": "system" | "user" | "assistant", "content": str}, …)``, several turns allowed.
         schema: JSON schema of the answer, sent as a structured-output request where the server offers it.
-        sample: number of this draw; a second answer to the same messages (a reminder, another sample) has another
-            number and so another cache entry. It is not sent.
+        sample: tells requests with equal messages apart, which have a cache entry each; it is not sent.
     """
 
     messages: Sequence[Mapping[str, str]]

@@ -1,4 +1,4 @@
-"""What a set of requests would take, before anything is sent: counted, or rehearsed where answers decide requests."""
+"""Requests, tokens and money of work that has not been done; nothing is sent."""
 
 import json
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -20,11 +20,9 @@ class Estimate:
     Attributes:
         total, cached, to_pay: distinct requests: all, stored ones, and the rest.
         prompt_tokens: about how many tokens the rest sends (four bytes a token).
-        completion_tokens: about how many come back: the mean of the stored answers of the same batch, else of the
-            answers that the caller knows, else the limit.
+        completion_tokens: about how many come back, by the mean of the stored answers; the limit without any.
         completion_limit: most tokens that can come back.
-        cost, cost_limit: money for about, and for at most, these tokens; at most all of it at the full price, where
-            requests are sent as batches.
+        cost, cost_limit: money for about, and for at most, these tokens.
     """
 
     total: int = 0
@@ -40,14 +38,11 @@ class Estimate:
         return Estimate(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
-def estimate(client: "Client", requests: Iterable[Request], length: float | None = None) -> Estimate:
-    """Return what the requests would take: how many are stored, tokens, money. Reads the cache, sends nothing.
-
-    Args:
-        length: tokens of an answer elsewhere, for requests of which none is stored.
-    """
-    endpoint, seen = client.endpoint, set()
-    cached = to_pay = prompt = limit = answered = 0
+def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
+    """Return an estimate of distinct requests; stored ones cost nothing."""
+    endpoint = client.endpoint
+    seen: set[str] = set()
+    cached = to_pay = prompt = limit = completion = 0
     for request in requests:
         key = client.key(request)
         if key in seen:
@@ -56,24 +51,20 @@ def estimate(client: "Client", requests: Iterable[Request], length: float | None
         answer = client.lookup(request)
         if answer is not None:
             cached += 1
-            answered += answer.usage.completion_tokens
+            completion += answer.usage.completion_tokens
             continue
         to_pay += 1
         prompt += sum(tokens_about(item["content"]) for item in request.messages)
         prompt += tokens_about(json.dumps(request.schema)) if "schema" in request.canonical(endpoint) else 0
-        limit += most(client, request)
-    mean = answered / cached if cached else length
-    about = limit if mean is None else min(limit, round(to_pay * mean))
+        limit += longest_answer(client, request)
+    about = min(limit, round(to_pay * completion / cached)) if cached else limit
     prices = endpoint.prices
-    cost = prices.cost(prompt, about) * (prices.batch if endpoint.batch else 1)
+    cost = prices.cost(prompt, about)
     return Estimate(len(seen), cached, to_pay, prompt, about, limit, cost, prices.cost(prompt, limit))
 
 
 def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
-    """Return what the embeddings of the texts would take; a text counts as one request. Sends nothing.
-
-    Embeddings have no completion, so the money is that of the tokens sent.
-    """
+    """Return an estimate of the embeddings of texts; each text counts as one request."""
     keys = {key_of(text, client.endpoint): text for text in texts}
     stored = Vectors(client.cache).get(keys)
     prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
@@ -81,41 +72,58 @@ def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
     return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)
 
 
-def most(client: "Client", request: Request) -> int:
-    """Return the most tokens of an answer: with those of thought, where the model is known or said to think."""
-    thinks = client.known.reasons or client.endpoint.reasoning_tokens
-    return request.limit(client.endpoint) + (client.endpoint.thought if thinks else 0)
+def longest_answer(client: "Client", request: Request) -> int:
+    """Return the limit of an answer in tokens, with those of reasoning where the model is known to reason."""
+    endpoint = client.endpoint
+    reasons = client.known.reasons or endpoint.reasoning_tokens
+    return request.limit(endpoint) + (endpoint.thought if reasons else 0)
+
+
+def longest_entity(filler: str) -> Any:
+    """Return an answer with one entity that holds a text."""
+    return {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
 
 
 @dataclass
-class Rehearsal:
-    """Stands in for a client: answers from the cache, or with the longest possible answer, and counts.
+class DryRun:
+    """Driver that answers from the cache, or else with the longest possible answer, and counts requests.
 
-    The stages run for real; only the answers that are not stored yet are made up, as long as answers may be. So
-    conversations restart where they would at the latest, and what was paid for before is seen to cost nothing.
+    Conversations run as they would with a model that always uses its token limit, so the estimate is an upper bound.
 
     Attributes:
-        form: the JSON value of an answer that holds so much filling.
-        times: as how many each request counts that is still to be sent.
-        found: what it takes.
+        answer_of: returns the JSON value of an answer that contains a given text.
+        repeat: number of requests that each request that is not stored counts as.
+        estimate: requests, tokens and money so far.
     """
 
     client: "Client"
     counter: TokenCounter
-    form: Callable[[str], Any] = lambda filler: {"entities": [{"type": "Thing", "name": "x", "description": filler}]}
-    times: int = 1
-    found: Estimate = Estimate()
+    answer_of: Callable[[str], Any] = longest_entity
+    repeat: int = 1
+    estimate: Estimate = Estimate()
 
     def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]]) -> dict[Any, Any]:
+        """Run the conversations and return their results."""
         return {key: answered(conversation, self._answer) for key, conversation in conversations.items()}
 
     def _answer(self, request: Request) -> Answer:
         stored = self.client.lookup(request)
         if stored is not None:
-            self.found += Estimate(1, 1)
+            self.estimate += Estimate(total=1, cached=1)
             return stored
-        prompt, limit = self.counter.messages(request.messages), most(self.client, request)
-        tokens = (self.times * prompt, self.times * limit)
-        cost = self.client.endpoint.prices.cost(*tokens)
-        self.found += Estimate(self.times, 0, self.times, *tokens, tokens[1], cost, cost)
-        return Answer(json.dumps(self.form("x " * max(1, limit * 3 // 2))), "ok", "stop", Usage(prompt, limit))
+        prompt_tokens = self.counter.messages(request.messages)
+        limit = longest_answer(self.client, request)
+        sent, received = self.repeat * prompt_tokens, self.repeat * limit
+        cost = self.client.endpoint.prices.cost(sent, received)
+        self.estimate += Estimate(
+            total=self.repeat,
+            to_pay=self.repeat,
+            prompt_tokens=sent,
+            completion_tokens=received,
+            completion_limit=received,
+            cost=cost,
+            cost_limit=cost,
+        )
+        words = max(1, limit * 3 // 2)
+        text = json.dumps(self.answer_of("x " * words))
+        return Answer(text, "ok", "stop", Usage(prompt_tokens, limit))

@@ -43,16 +43,14 @@ class Ledger:
         self._offset = 0
         self._spent = 0.0
         self._lost: dict[str, float] = defaultdict(float)
-        self._open: dict[str, tuple[float, str, bool]] = {}  # key -> (amount, owner, recorded)
+        self._open: dict[str, tuple[float, str]] = {}  # key -> (amount, owner)
         self._owner = uuid.uuid4().hex[:12]
         self._alive: FileLock | None = None
         self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"))
 
     def waiting(self) -> bool:
         """Whether a process that still lives has reservations, so that waiting may help."""
-        return any(
-            owner == self._owner or self._lives(owner) for owner in {owner for _, owner, _ in self._open.values()}
-        )
+        return any(owner == self._owner or self._lives(owner) for owner in {owner for _, owner in self._open.values()})
 
     def spent(self) -> float:
         """Return the money spent on answers so far, by all processes."""
@@ -77,15 +75,11 @@ class Ledger:
         owner = self._open[key][1] if key in self._open else self._owner
         return owner != self._owner and not self._lives(owner)
 
-    def reserve(self, key: str, amount: float, recorded: bool = False) -> bool:
-        """Reserve money for one request; returns False if the budget does not allow it now.
-
-        Args:
-            recorded: a record elsewhere tells whether the request was sent (a batch's), should this process be killed.
-        """
+    def reserve(self, key: str, amount: float) -> bool:
+        """Reserve money for one request; returns False if the budget does not allow it now."""
         with self._locked() as append:
-            before, owner, known = self._open.get(key, (0.0, self._owner, recorded))
-            billed = not known and owner != self._owner and not self._lives(owner)
+            before, owner = self._open.get(key, (0.0, self._owner))
+            billed = owner != self._owner and not self._lives(owner)
             committed = self._committed() - (0.0 if billed else before)
             if self.limit is not None and committed + amount > self.limit + 1e-12:
                 return False
@@ -93,7 +87,7 @@ class Ledger:
                 append({"key": key, "lost": before})
             if self._alive is None:
                 self._alive = try_lock(self._life_of(self._owner))
-            append({"key": key, "reserved": amount, "owner": self._owner} | ({"recorded": True} if recorded else {}))
+            append({"key": key, "reserved": amount, "owner": self._owner})
             return True
 
     def settle(self, key: str, cost: float) -> None:
@@ -114,7 +108,7 @@ class Ledger:
             self._alive = None
 
     def _committed(self) -> float:
-        return self._spent + sum(self._lost.values()) + sum(amount for amount, _, _ in self._open.values())
+        return self._spent + sum(self._lost.values()) + sum(amount for amount, _ in self._open.values())
 
     def _life_of(self, owner: str) -> Path:
         return self.path.with_name(f".{self.path.name}.{owner}.alive")
@@ -171,4 +165,4 @@ class Ledger:
                 self._spent += row["cost"]
                 self._open.pop(key, None)
             elif "reserved" in row:
-                self._open[key] = (row["reserved"], row.get("owner", ""), row.get("recorded", False))
+                self._open[key] = (row["reserved"], row.get("owner", ""))

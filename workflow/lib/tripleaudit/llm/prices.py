@@ -1,14 +1,9 @@
-"""What requests use and cost. What services charge (:mod:`tripleaudit.llm.listed`) comes with an endpoint."""
+"""Tokens and prices of requests."""
 
-import datetime
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic.json_schema import SkipJsonSchema
-
-from tripleaudit.fields import NotNegative, Section, Share
-
-OLD = datetime.timedelta(days=180)
+from tripleaudit.fields import NotNegative, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +37,8 @@ class Prices(Section):
     """Per million prompt tokens."""
     output: NotNegative = 0
     """Per million completion tokens."""
-    batch: Share = 0.5
-    """Share of these prices that the service's batch API charges."""
     cached_input: NotNegative | None = None
     """Per million prompt tokens that the server had in its prompt cache; null is as `input`."""
-    as_of: SkipJsonSchema[str | None] = None  # date of listed prices
 
     def __init__(self, input: float = 0, output: float = 0, **more: Any) -> None:
         super().__init__(**{"input": input, "output": output, **more})
@@ -62,11 +54,3 @@ class Prices(Section):
 
     def __bool__(self) -> bool:
         return bool(self.input or self.output)
-
-
-def warning(prices: Prices, today: datetime.date | None = None) -> str | None:
-    """Say that listed prices are old; None for a study's own and for fresh ones."""
-    if not prices.as_of:
-        return None
-    age = (today or datetime.datetime.now(datetime.UTC).date()) - datetime.date.fromisoformat(prices.as_of)
-    return f"its prices are listed as of {prices.as_of}, {age.days} days ago; set 'prices'" if age > OLD else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm import batched, capabilities
+from tripleaudit.llm import capabilities
 from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.endpoint import (
     Answer,
@@ -19,14 +19,11 @@ from tripleaudit.llm.endpoint import (
     Request,
     Usage,
     answer_of,
-    canonical_key,
-    tokens_about,
     tokens_at_most,
     usage_of,
 )
 from tripleaudit.llm.ledger import BudgetExceeded, Ledger
 from tripleaudit.llm.llama import LocalServer
-from tripleaudit.llm.prices import warning
 from tripleaudit.llm.slots import POLL, Slots
 from tripleaudit.llm.transport import EndpointError, EndpointUnusable, RequestRejected, Transport
 
@@ -55,9 +52,6 @@ class Sender:
         ledger: the file that records spending (default ``<cache_dir>/ledger.jsonl``); it exists only for endpoints
             with prices. All jobs that share a budget share the file.
         server: started before the first request is sent, for an endpoint without an address of its own.
-
-    Attributes:
-        draw: number of the draw; in another one every request is a new one.
     """
 
     def __init__(
@@ -73,36 +67,19 @@ class Sender:
         self.totals = Totals()
         self.ledger = Ledger(ledger or Path(cache_dir) / "ledger.jsonl", budget) if endpoint.prices else None
         self.known = capabilities.load(self.cache.folder, endpoint)
-        self.draw = 0
         self._answers: dict[str, Answer] = {}
         self._server = server
         self._pending: dict[str, asyncio.Future[Answer]] = {}
-        self._talking = 0  # conversations that go on
-        self._gathered: dict[str, list[Request]] = {}  # what those of them ask that wait for a batch
-        self._batching = asyncio.Lock()
-        self._broken: UserError | None = None  # why the last batch was not sent
         self._full: UserError | None = None  # why nothing more can be stored
         self._first_sent = False
         self._unusable: EndpointUnusable | None = None  # what the first request of an unknown endpoint met
         self._tried = asyncio.Event()
         self._transport: Transport | None = None
         self._opening = asyncio.Lock()
-        if old := warning(endpoint.prices):
-            log.warning("endpoint '%s': %s", endpoint.name, old)
 
     def key(self, request: Request) -> str:
-        """Return the cache key of a request at this endpoint, in this draw."""
-        return canonical_key(self._canonical(request))
-
-    def redraw(self, number: int) -> None:
-        """Draw again: every request is another one, with another seed where the endpoint has one."""
-        seed = self.endpoint.seed
-        if seed is not None:
-            self.endpoint = self.endpoint.model_copy(update={"seed": seed + number - self.draw})
-        self.draw = number
-
-    def _canonical(self, request: Request) -> dict[str, Any]:
-        return request.canonical(self.endpoint) | ({"draw": self.draw} if self.draw else {})
+        """Return the cache key of a request at this endpoint."""
+        return request.key(self.endpoint)
 
     def lookup(self, request: Request) -> Answer | None:
         """Return the stored answer of a request, or None; sends nothing."""
@@ -122,8 +99,6 @@ class Sender:
             if self.ledger and self.ledger.orphaned(answer.key):  # stored, then killed before it was entered
                 self.ledger.settle(answer.key, answer.cost)
             self.totals.cached += 1
-        elif self.endpoint.batch:
-            answer = await self._batched(request)
         else:
             answer = await self._shared(request)
         if answer.status != "error":
@@ -136,30 +111,6 @@ class Sender:
         self._settle(key, cost)
         self._count(usage, cost, texts)
         return payload
-
-    async def _batched(self, request: Request) -> Answer:
-        """Wait until everything that is being asked waits, too, and send all of it as one batch."""
-        key = self.key(request)
-        self._gathered.setdefault(key, []).append(request)
-        while key in self._gathered:
-            waiting = sum(map(len, self._gathered.values()))
-            if waiting < self._talking or self._batching.locked():
-                await asyncio.sleep(POLL)
-                continue
-            async with self._batching:
-                gathered = {one: same[0] for one, same in self._gathered.items()}
-                try:
-                    if not self.known.settled:  # what the service takes is learned from one request
-                        await self._shared(request)
-                    await batched.send(self, await self._connected(), gathered)
-                except UserError as error:
-                    self._broken = error
-                finally:
-                    self._gathered.clear()
-        if self._broken is not None:
-            raise self._broken
-        answer = self.lookup(request)
-        return await self._shared(request) if answer is None else dataclasses.replace(answer, cached=False)
 
     async def _shared(self, request: Request) -> Answer:
         """Send a request unless this process is doing so already."""
@@ -213,7 +164,7 @@ class Sender:
 
     async def _send(self, request: Request, key: str) -> Answer:
         """Send a request as the server takes it, learning from its errors; store the answer and account for it."""
-        canonical = self._canonical(request)
+        canonical = request.canonical(self.endpoint)
         at_most = tokens_at_most(canonical)
         longest = request.limit(self.endpoint) + (self.endpoint.thought if self.known.reasons else 0)
         with self.cache.room(key, ROOM + 2 * at_most + BYTES_A_TOKEN * longest) as room:
@@ -231,8 +182,7 @@ class Sender:
                 other = known.after_rejection(rejection.problem, body)
                 if other is None and "response_format" in body and self.endpoint.structured == "auto":
                     other = dataclasses.replace(known, structured=False)
-                fixed = other and self.endpoint.token_field not in ("auto", other.token_field)  # by the study
-                if other is None or other in tried or fixed:
+                if other is None or other in tried:
                     self.totals.sent += 1
                     return Answer("", "error", key=key, error=str(rejection))
                 known = other
@@ -292,7 +242,6 @@ class Sender:
         lost = 0
 
         async def before() -> None:
-            await self.slots.pace(self._about(body, completion_at_most))
             if self.ledger:
                 await self._reserve(self.ledger, key, amount)
 
@@ -312,14 +261,8 @@ class Sender:
             self.ledger.lose(key, lost * (self.endpoint.prices.cost(usage.prompt_tokens, completion_at_most) - amount))
         return payload, usage, self.endpoint.prices.of(usage)
 
-    def _about(self, body: dict[str, Any], completion_at_most: int) -> int:
-        """Return about how many tokens a request takes: its texts, and an answer as long as those so far."""
-        texts = [item["content"] for item in body["messages"]] if "messages" in body else body["input"]
-        mean = self.totals.completion_tokens / self.totals.sent if self.totals.sent else completion_at_most
-        return sum(map(tokens_about, texts)) + round(mean)
-
-    async def _reserve(self, ledger: Ledger, key: str, amount: float, recorded: bool = False) -> None:
-        while not ledger.reserve(key, amount, recorded):
+    async def _reserve(self, ledger: Ledger, key: str, amount: float) -> None:
+        while not ledger.reserve(key, amount):
             if not ledger.waiting():  # nothing is in flight that could turn out cheaper than reserved
                 spent, lost, limit = ledger.spent(), ledger.lost(), ledger.limit
                 perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""

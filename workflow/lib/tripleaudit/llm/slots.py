@@ -1,9 +1,7 @@
-"""How many requests may be in flight at an endpoint, and how many a minute, over all jobs that share a cache."""
+"""How many requests may be in flight at an endpoint, over all jobs that share a cache."""
 
 import asyncio
 import contextlib
-import json
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,7 +9,6 @@ from filelock import FileLock
 
 from tripleaudit.llm.endpoint import Endpoint, canonical_key
 from tripleaudit.machine.locks import taken
-from tripleaudit.machine.storage import explained
 
 POLL = 0.05  # seconds between two looks at something that another process is working on
 LONGEST_POLL = 0.5  # seconds between two looks at slots that other processes have held for long
@@ -31,7 +28,6 @@ class Slots:
     def __init__(self, folder: Path | None, endpoint: Endpoint) -> None:
         self._size = endpoint.concurrency
         self._allowed = float(self._size)
-        self._rates = (endpoint.requests_per_minute, endpoint.tokens_per_minute)
         self._folder = folder and folder / canonical_key([endpoint.base_url, endpoint.model])[:16]
         self._turn, self._looking, self._returned = asyncio.Condition(), asyncio.Lock(), asyncio.Event()
         self._busy = self._waiting = 0
@@ -66,25 +62,6 @@ class Slots:
                 self._returned.set()
             async with self._turn:
                 self._turn.notify(max(1, int(self._allowed) - self._busy))
-
-    async def pace(self, tokens: int) -> None:
-        """Wait until the limits by the minute allow a request of about so many tokens."""
-        if not any(self._rates) or self._folder is None:
-            return
-        path = self._folder / "pace.json"
-        with FileLock(self._folder / "pace.lock"):
-            now = time.time()
-            try:
-                written, *next_at = json.loads(path.read_text())
-            except (OSError, ValueError, TypeError):
-                written, next_at = now, [now]
-            if written > now + 1:  # the clock was set back: nobody knows how long to wait
-                next_at = [now]
-            start = max(now, *next_at)
-            pairs = zip((1, tokens), self._rates, strict=True)
-            with explained(path):
-                path.write_text(json.dumps([now, *(start + 60 * cost / rate for cost, rate in pairs if rate)]))
-        await asyncio.sleep(start - now)
 
     def slower(self) -> None:
         """Send half as many requests at once: the server says that they are too many."""

@@ -27,8 +27,8 @@ NO_MONEY = {"insufficient_quota", "billing_hard_limit_reached"}  # sent as 429, 
 NO_MODEL = {"model_not_found", "invalid_model"}  # sent as 400 by some
 FLAGGED = re.compile(r"flagged|moderation|content.?(filter|policy|management)", re.IGNORECASE)
 LONGEST_RETRY_AFTER = 600.0
-LONGEST_ANSWER = 64 * 2**20  # bytes, unpacked; files of batches may be larger
-LONGEST_FILE = 2**30
+LONGEST_ANSWER = 64 * 2**20  # bytes, unpacked
+BACKOFF, MAX_BACKOFF = 1.0, 60.0  # seconds before the first retry, and at most
 LEAST_SECRET = 16  # characters of a key that cannot be a word of an answer
 
 
@@ -46,10 +46,6 @@ class RequestRejected(Exception):
     def __init__(self, text: str, problem: Problem) -> None:
         super().__init__(text)
         self.problem = problem
-
-
-class NoBatches(Exception):
-    """The service offers no batches, or does not take this one."""
 
 
 async def _nothing() -> None:
@@ -136,48 +132,17 @@ class Transport:
 
         return await self._until("does not answer", attempt, before, lost)
 
-    async def batch_call(
-        self, what: str, path: str, body: dict[str, Any] | None = None, upload: bytes | None = None, text: bool = False
-    ) -> Any:
-        """Ask for a file or a batch: GET, or POST with a body or a file to upload.
-
-        A POST is not repeated where the service may have got it: the caller's record tells what became of it.
-
-        Raises:
-            NoBatches: the service does not know such a thing, or rejects it.
-            EndpointUnusable: the endpoint turns us away (401, 403, no quota).
-            EndpointError: every attempt failed.
-        """
-        given: dict[str, Any] = {} if body is None else {"json": body}
-        if upload is not None:
-            given = {"files": {"file": ("batch.jsonl", upload)}, "data": {"purpose": "batch"}}
-
-        def read(raw: str) -> _Outcome:
-            answer = self._clean(raw, LEAST_SECRET) if text else json.loads(self._clean(raw))
-            return _Outcome("malformed answer (null)", answer, billed=True)
-
-        async def attempt() -> _Outcome:
-            call = ("POST" if given else "GET", path, given)
-            return await self._attempt(call, read, batch=True)
-
-        try:
-            return await self._until(f"fails at {what}", attempt, repeat=body is None)
-        except RequestRejected as rejection:
-            raise NoBatches(str(rejection)) from None
-
     async def _until(
         self,
         what: str,
         attempt: Callable[[], Awaitable["_Outcome"]],
         before: Callable[[], Awaitable[None]] = _nothing,
         lost: Callable[[], None] = lambda: None,
-        repeat: bool = True,
     ) -> Any:
         """Try until there is an answer, at most so often as the endpoint says.
 
         Args:
             what: "endpoint … WHAT after 3 attempts".
-            repeat: try again after an attempt that may have been worked on.
         """
         reached = False
         for number in range(self.endpoint.max_retries + 1):
@@ -199,7 +164,7 @@ class Transport:
                 raise RequestRejected(outcome.problem, outcome.details)
             if outcome.then == "stop":
                 raise EndpointUnusable(f"{self._where} {outcome.problem}")
-            if number == self.endpoint.max_retries or outcome.billed and not repeat:
+            if number == self.endpoint.max_retries:
                 break
             delay = self._delay(number, outcome.wait)
             log.warning("%s: %s; attempt %d follows in %.1f s", self._where, outcome.problem, number + 2, delay)
@@ -207,21 +172,16 @@ class Transport:
         kind = EndpointError if reached else EndpointUnusable  # other requests would not get there either
         raise kind(f"{self._where} {what} after {number + 1} attempts: {outcome.problem}")
 
-    async def _attempt(
-        self, call: tuple[str, str, dict[str, Any]], read: Callable[[str], "_Outcome"], batch: bool = False
-    ) -> "_Outcome":
+    async def _attempt(self, call: tuple[str, str, dict[str, Any]], read: Callable[[str], "_Outcome"]) -> "_Outcome":
         """Make one attempt; faults leave as values, since an exception of the library may hold the key.
 
         Args:
             call: method, path and what is sent.
             read: makes an outcome of the text that came with status 200; ValueError where it cannot be read.
-            batch: files take longer, and most statuses say that the service has no batches.
         """
         import httpx2
 
         seconds, most = self.endpoint.timeout, LONGEST_ANSWER
-        if batch:
-            seconds, most = 10 * seconds, LONGEST_FILE
         method, path, given = call
         path, _, query = path.partition("?")
         given = {**given, "params": dict(part.split("=") for part in query.split("&"))} if query else given
@@ -244,7 +204,7 @@ class Transport:
             return _Outcome(f"redirects to {target}; expected that as its 'base_url', if you trust it", then="stop")
         text = _decoded(bytes(data), reply.charset_encoding)
         if reply.status_code >= 400:
-            return self._refusal(reply.status_code, _json(text), text, reply.headers, batch)
+            return self._refusal(reply.status_code, _json(text), text, reply.headers)
         if text.lstrip()[:5] in ("data:", "event") or "event-stream" in reply.headers.get("content-type", ""):
             problem = "answers with an event stream, which nobody asked for; expected one JSON object"
             return _Outcome(problem, then="stop", billed=True)
@@ -263,7 +223,7 @@ class Transport:
         if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
             code = _inner(payload).get("code")
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
-            return self._refusal(status, payload, text, {}, False)
+            return self._refusal(status, payload, text, {})
         answer = tidy(payload, rows)
         if answer is None:
             return _Outcome("malformed answer (nothing in it)", billed=True)
@@ -272,7 +232,7 @@ class Transport:
             return _Outcome(f"the model's provider failed ({said})", billed=True)
         return _Outcome(answer=json.loads(self._clean(json.dumps(answer), LEAST_SECRET)))
 
-    def _refusal(self, status: int, body: Any, text: str, headers: Any, batch: bool) -> "_Outcome":
+    def _refusal(self, status: int, body: Any, text: str, headers: Any) -> "_Outcome":
         """Say what an error status means, which some servers put into the body of a good one."""
         inner, said = _inner(body), self._clean(_message(body, text))
         problem = f"status {status}: {said}"
@@ -281,18 +241,18 @@ class Transport:
             return _Outcome(f"turns us away: {problem}", then="stop")
         if status == 429:
             self._slower()
-        if status in RETRIED or status >= 500 and not (batch and status == 501):
+        if status in RETRIED or status >= 500:
             wait = _retry_after(headers)
             if wait is not None:  # let all requests of this endpoint wait, not only this one
                 self._not_before = max(self._not_before, time.monotonic() + wait)
             return _Outcome(problem, wait=wait)
         flagged = status == 403 and ("reasons" in str(inner.get("metadata")) or FLAGGED.search(said))
-        if flagged or status in REJECTED or batch and status not in (401, 403):
+        if flagged or status in REJECTED:
             return _Outcome(problem, then="reject", details=Problem(said, inner.get("param"), inner.get("code")))
         return _Outcome(f"turns us away: {problem}", then="stop")
 
     def _delay(self, attempt: int, wait: float | None) -> float:
-        exponential = min(self.endpoint.max_backoff, self.endpoint.backoff * 2**attempt)
+        exponential = min(MAX_BACKOFF, BACKOFF * 2**attempt)
         jittered = exponential * (0.5 + 0.5 * self._random.random())
         return jittered if wait is None else wait + 0.1 * jittered
 

@@ -15,12 +15,14 @@ from typing import Any
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Driver, Limits, Talk, TokenCounter, Turn, converse, counters
 from tripleaudit.llm.endpoint import Answer, Request, bill
-from tripleaudit.llm.estimate import Estimate, Rehearsal
+from tripleaudit.llm.estimate import DryRun, Estimate, longest_entity
 from tripleaudit.llm.prompts import load_prompt, with_reminder
 from tripleaudit.llm.reading import parse_entities, parse_match
 from tripleaudit.llm.section import Access
 from tripleaudit.needles.entities import Entity
+from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.infused import Corpus, Result
+from tripleaudit.needles.making import build_corpus
 from tripleaudit.needles.minea import Index
 from tripleaudit.needles.needle import Needle
 from tripleaudit.needles.pieces import (
@@ -30,7 +32,6 @@ from tripleaudit.needles.pieces import (
     all_pieces,
     call_row,
     failed_pieces,
-    run_of,
     status_counts,
 )
 from tripleaudit.needles.plan import Plan
@@ -55,26 +56,23 @@ def write_extraction(
     tokenizer: str = "",
     judge: str = "",
     judge_gguf: Sequence[str | Path] = (),
-    draw: int = 0,
 ) -> None:
     """Extract the entities of all documents, and write what is alike in them and the needles.
 
     Args:
         tokenizer: tokenizer.json that counts tokens (default: the usage that the server reports).
         judge, judge_gguf: endpoint of the criterion that queries one (default: the same), and the file of its model.
-        draw: in another one all answers are new.
     """
     given, counter = Corpus.load(corpus), counters(tokenizer)
     with contextlib.ExitStack() as stack:
         client = stack.enter_context(access.client())
-        client.redraw(draw)
         second = None
         if judge and judge != access.endpoint:
             log_file = f"{access.server_log}.judge" if access.server_log else ""
             other = dataclasses.replace(access, endpoint=judge, gguf=judge_gguf, server_log=log_file)
             second = stack.enter_context(other.client())
         own = Plan.from_mapping(plan, client.endpoint.context)
-        stages = rehearse_extraction(given, own, client, counter, second)
+        stages = estimate_extraction(given, own, client, counter, second)
         totals = {name: stage.total for name, stage in stages.items()}
         if second is not None:
             stack.enter_context(second.stage("judge", totals.pop("judge", 0), at_most=True))
@@ -156,19 +154,39 @@ def extract_corpus(
     return Result(entities, calls, identified.matches, identified.displaced, part_entities, parts, report)
 
 
-def rehearse_extraction(
+def estimate_extraction(
     corpus: Corpus, plan: Plan, extractor: Client, counter: Counters, judge: Client | None = None
 ) -> dict[str, Estimate]:
-    """Return what an extraction takes at most, without sending anything, by stage: ``extraction``, ``judge``."""
-    names = " ".join(needle.name for needle in corpus.needles)  # so that a judge has something to look at
+    """Return upper bounds of an extraction by stage (``extraction``, ``judge``); nothing is sent."""
+    names = " ".join(needle.name for needle in corpus.needles)  # the judge is shown entities that resemble needles
+    extraction = DryRun(extractor, counter(), lambda filler: longest_entity(f"{names} {filler}"))
+    judging = DryRun(judge or extractor, counter())
+    extract_corpus(corpus, plan, extraction, extractor.endpoint.model, counter, judging)
+    stages = {"extraction": extraction.estimate}
+    if plan.judge:
+        stages["judge"] = judging.estimate
+    return stages
 
-    def form(filler: str) -> dict[str, Any]:
-        return {"entities": [{"type": "Thing", "name": "x", "description": f"{names} {filler}"}]}
 
-    own = Rehearsal(extractor, counter(), form)
-    judging = Rehearsal(judge or extractor, counter())
-    extract_corpus(corpus, plan, own, extractor.endpoint.model, counter, judging)
-    return {"extraction": own.found} | ({"judge": judging.found} if plan.judge else {})
+def estimate_needles(
+    documents: Sequence[Document],
+    plan: Plan,
+    extractor: Client,
+    counter: Counters,
+    generator: Client | None = None,
+    judge: Client | None = None,
+) -> dict[str, Estimate]:
+    """Return upper bounds of a MINEA study by stage (``needles``, ``extraction``, ``judge``); nothing is sent.
+
+    Needles that have to be generated again because they were not valid are not counted.
+
+    Args:
+        generator: client that invents needles; None takes templates.
+    """
+    inventing = DryRun(generator, counter(), repeat=2) if generator is not None else None
+    corpus = build_corpus(documents, plan.model_copy(update={"refills": 0}), inventing, extractor.endpoint.model)
+    stages = estimate_extraction(corpus, plan, extractor, counter, judge)
+    return stages if inventing is None else {"needles": inventing.estimate, **stages}
 
 
 @dataclasses.dataclass
@@ -306,5 +324,5 @@ def _one_more_part(talk: Talk, parts: int) -> Talk:
 
 
 def _limits(key: tuple[str, str], plan: Plan) -> Limits:
-    calls = {run_of(number): number for number in range(plan.iterations)} | {"parts": plan.part_iterations}
-    return dataclasses.replace(plan.limits, iterations=calls.get(key[0], plan.iterations))
+    iterations = plan.part_iterations if key[0] == "parts" else plan.iterations
+    return dataclasses.replace(plan.limits, iterations=iterations)

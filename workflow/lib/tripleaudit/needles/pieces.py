@@ -14,11 +14,6 @@ ENRICHED, UNTOUCHED = "enriched", "untouched"
 Counters = Callable[[], TokenCounter]
 
 
-def run_of(calls: int) -> str:
-    """The variant of an extraction with so many follow-up calls, made for the table of iterations."""
-    return f"{calls} follow-up calls"
-
-
 def all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]:
     """Return the pieces to show of every variant of every document, by variant and document."""
     pieces: dict[tuple[str, str], list[Piece]] = {}
@@ -29,9 +24,6 @@ def all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]
         if plan.untouched:
             spans = split(document.text, plan.piece_chars)
             pieces[UNTOUCHED, document.id] = _as_pieces(document.text, spans)
-        if plan.separate_runs:
-            base = pieces[UNTOUCHED if plan.untouched else ENRICHED, document.id]
-            pieces |= {(run_of(calls), document.id): base for calls in range(plan.iterations)}
         if plan.parts:
             spans = split_evenly(document.text, plan.parts)
             pieces["parts", document.id] = _as_pieces(document.text, spans)

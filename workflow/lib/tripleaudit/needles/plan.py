@@ -53,9 +53,6 @@ class NeedleSettings(Section):
     """Follow-up calls for each piece."""
     reserve: Number = 4095
     """Tokens kept free for an answer; also its limit."""
-    separate_runs: bool = False
-    """Extract again for each number of follow-up calls (table iterations); off takes what the first calls of one
-    extraction brought."""
     untouched: bool = True
     """Extract the documents without needles, too (false positives, displaced entities, iterations)."""
     parts: Count = 0

@@ -17,7 +17,7 @@ from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.infused import Corpus, Result
 from tripleaudit.needles.minea import by_part, rate_rows, type_scores, wilson
-from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, all_pieces, call_rows, run_of
+from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, all_pieces, call_rows
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
 from tripleaudit.scoring.scores import Score, keys_of, sidecar_of, software, write_scores
@@ -34,17 +34,14 @@ def write_model_scores(
     model: str,
     out: str | Path,
     name: str = "documents",
-    draw: int = 0,
 ) -> None:
     """Write the tidy scores of one model.
 
     Args:
         corpus, result: folders of the documents with needles and of what the model extracted.
         study, name, model: what study, documents and model are called in the scores.
-        draw: of the extraction, which stands in the scores as a seed: tables show the mean of several.
     """
     stored, own = Result.load(result), Plan.from_mapping(plan)
-    own = own.model_copy(update={"seed": own.seed + draw})
     keys = {"study": study, "corpus": name, "extractor": model}
     write_scores(out, score_result(Corpus.load(corpus), stored, own, keys))
     write_json(sidecar_of(out), {"settings": own.to_json(), "report": stored.report, "software": software()})
@@ -128,16 +125,15 @@ def _iterations(
 ) -> Iterator[tuple[str, str, str, float, None, None]]:
     """Scores of what the first ``k`` follow-up calls of each piece brought, ``k`` from 0; means over documents.
 
-    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), or from
-    one of its own for each ``k``, on the documents without needles where those were extracted.
+    They are taken from one extraction, as "each iteration enriches the extracted information" (section 5.1), on the
+    documents without needles where those were extracted.
     """
     base, shown = UNTOUCHED if plan.untouched else ENRICHED, all_pieces(corpus, plan)
     for k in range(plan.iterations + 1):
-        variant = run_of(k) if plan.separate_runs and k < plan.iterations else base
         table: dict[str, list[float]] = {}
         for document in corpus.documents:
             pieces = [piece.text for piece in shown[base, document.id]]
-            chosen = [e for e in stored.entities if e.doc == document.id and e.variant == variant and e.iteration <= k]
+            chosen = [e for e in stored.entities if e.doc == document.id and e.variant == base and e.iteration <= k]
             scores = reference_free.all_scores(pieces, chosen, schema)
             for metric, value in scores.items():
                 if value is not None:

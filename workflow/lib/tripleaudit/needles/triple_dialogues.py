@@ -13,7 +13,7 @@ from tripleaudit.files import write_jsonl
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import Driver, Limits, Piece, TokenCounter, Turn, converse
 from tripleaudit.llm.endpoint import Answer
-from tripleaudit.llm.estimate import Estimate, Rehearsal
+from tripleaudit.llm.estimate import DryRun, Estimate
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.reading import Parsed, parse_triples
 from tripleaudit.llm.section import Access
@@ -84,9 +84,9 @@ def rehearse_triples(
     records: Sequence[Sentence], relations: Sequence[str], limits: Limits, extractor: Client, counter: Counters
 ) -> Estimate:
     """Return an estimate of extracting the triples of all records (:func:`.extract_triples`)."""
-    own = Rehearsal(extractor, counter(), lambda filler: [["x", "is", filler]])
+    own = DryRun(extractor, counter(), lambda filler: [["x", "is", filler]])
     extract_triples(records, relations, limits, own, extractor.endpoint.model, counter)
-    return own.found
+    return own.estimate
 
 
 def _predicted(record: Sentence, turns: Sequence[Turn]) -> Sentence:

@@ -47,8 +47,6 @@ class GreJudge(Section):
     """Prompt of GS, by name or path."""
     most_unreadable: Share = 0.1
     """Share of the judge's answers that may be unreadable (they are missing values); more is an error."""
-    others: list[str] = []
-    """Further judges of FS, by endpoint; each adds its FS and its agreement with the first judge (kappa)."""
 
 
 class GreGold(Section):
@@ -83,8 +81,6 @@ class GreSystem(Section):
     factualness: GreFile | None = None
     granularity: GreFile | None = None
     similarities: GreFile | None = None
-    factualness_by: dict[Name, GreFile] = {}
-    """Stored judgements of further judges, by the judge's name."""
     setting: Literal["open", "semi-open", "closed", "trained"] = "open"
     """What the system was given; closed makes the official CS compare relations, too."""
     seed: Seed | None = None

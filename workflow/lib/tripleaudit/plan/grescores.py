@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,20 +31,12 @@ class Planned:
         keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
         files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
         judged: kinds of judgements that the judge is asked for.
-        others: further judges who are queried about FS.
-        judgements: judge -> stored judgements of further judges.
     """
 
     name: str
     keys: Mapping[str, str]
     files: Mapping[str, str]
     judged: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    judgements: Mapping[str, str] = field(default_factory=dict)
-
-    def kinds(self, judge: str) -> tuple[str, ...]:
-        """Return what a judge is asked for."""
-        return ("factualness",) if judge in self.others else self.judged
 
 
 class GreScores:
@@ -60,10 +52,6 @@ class GreScores:
         endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
         if judge is not None:
             yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
-            for name in judge.others:
-                yield from endpoints.unknown_endpoint("grescores/judge/others", name)
-            if len({judge.endpoint, *judge.others}) <= len(judge.others):
-                yield "grescores/judge/others: a judge is named twice; expected endpoints other than 'endpoint'"
             for key in ("factualness_prompt", "granularity_prompt"):
                 yield from refused(f"grescores/judge/{key}", load_prompt, getattr(judge, key))
         if embedder is not None and embedder.endpoint is not None:
@@ -102,10 +90,6 @@ class GreScores:
             yield f"{where}/{name}/judge: there is no grescores/judge"
         for kind, path in stored(system).items():
             yield from file(f"{where}/{name}/{kind}", path)
-        for judge, path in system.factualness_by.items():
-            yield from file(f"{where}/{name}/factualness_by/{judge}", path)
-            if judge in self.judges:
-                yield f"{where}/{name}/factualness_by: '{judge}' is an endpoint that judges"
 
     # the systems of a data set
 
@@ -141,24 +125,19 @@ class GreScores:
             keys = {"extractor": system.row or name, "setting": system.setting}
             keys |= {} if system.seed is None else {"seed": str(system.seed)}
             kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and has_judge else ()
-            by = {judge: located(path) for judge, path in system.factualness_by.items()}
-            others = tuple(self.judges[1:]) if system.judge and has_judge else ()
-            found.append(Planned(name, keys, files, kinds, others, by))
+            found.append(Planned(name, keys, files, kinds))
         return found + self._extracted(dataset, has_judge) + self._own(dataset)
 
     def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
         """The extractions by language models from the texts of a data set."""
         models, texts = self.study.language_models, self.datasets[dataset].generative
         found = []
-        for name, run in models.extractions:
+        for name, system in models.extractions:
             if texts is None or name != texts:
                 continue
-            system, number, _ = models.runs[run]
-            chosen = models.config.systems[system]
-            keys = {"extractor": system, "setting": chosen.setting}
-            keys |= {"seed": str(number)} if chosen.samples > 1 else {}
-            files = {"triples": f"{self.study.paths.study}/generative/{texts}/{run}/answers.jsonl"}
-            found.append(Planned(run, keys, files, DETAILS if judge else (), tuple(self.judges[1:]) if judge else ()))
+            keys = {"extractor": system, "setting": models.config.systems[system].setting}
+            files = {"triples": f"{self.study.paths.study}/generative/{texts}/{system}/answers.jsonl"}
+            found.append(Planned(system, keys, files, DETAILS if judge else ()))
         return found
 
     def _own(self, dataset: str) -> list[Planned]:
@@ -180,11 +159,10 @@ class GreScores:
             if (*where, testset) == (corpus, "original-nz", "test")
         ]
         judged = self.config.judge is not None and chosen.extractors_judged
-        by = (DETAILS, tuple(self.judges[1:])) if judged else ((), ())
         found = []
         for path, keys, name in rows:
             files = {"triples": f"{study.paths.study}/predictions/{path}/test.jsonl"}
-            found.append(Planned(path.replace("/", "-"), {**keys, "extractor": name}, files, *by))
+            found.append(Planned(path.replace("/", "-"), {**keys, "extractor": name}, files, DETAILS if judged else ()))
         return found
 
     def texts(self, dataset: str, system: str) -> list[str]:
@@ -193,21 +171,21 @@ class GreScores:
         return [self.gold(dataset)] if own else []
 
     def to_judge(self, dataset: str) -> dict[str, Planned]:
-        """Return the systems that judges are queried about, by name."""
-        return {name: system for name, system in self.planned[dataset].items() if system.judged or system.others}
+        """Return the systems that the judge is queried about, by name."""
+        return {name: system for name, system in self.planned[dataset].items() if system.judged}
 
     def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
-        """Return where what a judge says about a system lies."""
+        """Return the path of a judge's answers about a system."""
         return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
 
     def verdicts(self) -> list[str]:
-        """Return what the first judge says about the extractions of language models, which the report shows."""
-        shown = {run for _, run in self.study.language_models.extractions}
+        """Return the judge's verdicts about the extractions of language models, which the report shows."""
+        shown = {system for _, system in self.study.language_models.extractions}
         return [
-            self.judged(dataset, name, self.judges[0], "factualness")
+            self.judged(dataset, name, self.judge, "factualness")
             for dataset in self.datasets
-            for name, system in self.to_judge(dataset).items()
-            if system.judged and name in shown
+            for name in self.to_judge(dataset)
+            if name in shown
         ]
 
     def spec(self, dataset: str) -> tuple[str, list[str]]:
@@ -224,11 +202,9 @@ class GreScores:
             return files.index(path)
 
         def entry(system: Planned) -> dict[str, Any]:
-            judged = {kind: self.judged(dataset, system.name, self.judges[0], kind) for kind in system.judged}
-            by = {judge: self.judged(dataset, system.name, judge, "factualness") for judge in system.others}
-            further = {judge: number(path) for judge, path in {**system.judgements, **by}.items()}
+            judged = {kind: self.judged(dataset, system.name, self.judge, kind) for kind in system.judged}
             numbered = {kind: number(path) for kind, path in {**system.files, **judged}.items()}
-            return {"keys": dict(system.keys), **numbered, **({"factualness_by": further} if further else {})}
+            return {"keys": dict(system.keys), **numbered}
 
         spec: dict[str, Any] = {
             "corpus": dataset,
@@ -295,10 +271,10 @@ class GreScores:
         name = self.embedding_endpoint
         return settings.answering(self.study.language_models.section, name) if name else {}
 
-    @cached_property
-    def judges(self) -> list[str]:
-        """The endpoints that judge, the first of which decides FS and GS."""
-        return [] if self.config.judge is None else [self.config.judge.endpoint, *self.config.judge.others]
+    @property
+    def judge(self) -> str | None:
+        """The endpoint that judges FS and GS."""
+        return None if self.config.judge is None else self.config.judge.endpoint
 
     def judge_options(self) -> list[str]:
         """Return the settings of judging as command-line options."""

@@ -21,7 +21,6 @@ from tripleaudit.fields import (
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
 from tripleaudit.llm.endpoint import Server
-from tripleaudit.llm.listed import with_prices
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.plan.problems import unknown
 from tripleaudit.plan.variables import is_set, named
@@ -58,8 +57,6 @@ class Extraction(Section):
     """A prompt of workflow/lib/tripleaudit/data/prompts by name, or the path of your own; null is the setting's."""
     datasets: list[str] | None = None
     """Data sets by name; null takes all."""
-    samples: Number = 1
-    """How many answers are drawn for each text; each is a run of its own, tables show mean and deviation."""
     examples: Count = 0
     """How many sentences of the corpus's training split are shown with their gold triples before the text."""
     examples_seed: Seed = 0
@@ -94,26 +91,7 @@ class LanguageModels:
 
     def __init__(self, study: Any, config: Generative):
         self.study, self.config = study, config
-        self.section: dict[str, Any] = with_prices(config.full())  # as commands take it
-        self.runs = self._runs()
-        self.section["systems"] = {name: run for name, (_, _, run) in self.runs.items()}  # of every sample its own
-
-    def _runs(self) -> dict[str, tuple[str, int, dict[str, Any]]]:
-        """``{run: (system, number from 1, the run as a system of its own)}``: a system has a run for each sample.
-
-        The first has the system's name, so that further ones leave it as it is. Where the service is sent a seed, each
-        run has another.
-        """
-        found = {}
-        for system, settings_ in self.config.systems.items():
-            for number in range(1, settings_.samples + 1):
-                run = {key: value for key, value in self.section["systems"][system].items() if key != "samples"}
-                server = self.config.endpoints.get(settings_.endpoint)
-                seed = settings_.seed if settings_.seed is not None or server is None else server.seed
-                if number > 1:
-                    run |= {"sample": number - 1, "seed": None if seed is None else seed + number - 1}
-                found[system if number == 1 else f"{system}-sample{number}"] = system, number, run
-        return found
+        self.section: dict[str, Any] = config.full()  # as commands take it
 
     @cached_property
     def json(self) -> str:
@@ -125,8 +103,8 @@ class LanguageModels:
         """``(data set, system)`` of every extraction, in the order of the section."""
         return [
             (dataset, name)
-            for name, (_, _, run) in self.runs.items()
-            for dataset in (run.get("datasets") or self.config.datasets)
+            for name, system in self.config.systems.items()
+            for dataset in (system.datasets or self.config.datasets)
         ]
 
     def problems(self) -> Iterator[str]:
@@ -137,7 +115,7 @@ class LanguageModels:
         for name, system in self.config.systems.items():
             where = f"generative/systems/{name}"
             yield from self.unknown_endpoint(f"{where}/endpoint", system.endpoint)
-            yield from self._problems_of_samples(where, name, system)
+            yield from self._problems_of_examples(where, system)
             for dataset in system.datasets or ():
                 yield from unknown(f"{where}/datasets", "data set", dataset, self.config.datasets)
             try:
@@ -155,14 +133,7 @@ class LanguageModels:
                 why = f"endpoint '{system.endpoint}' asks for json_schema; auto does without"
                 yield f"{where}/prompt: {problem} ({why})"
 
-    def _problems_of_samples(self, where: str, name: str, system: Extraction) -> Iterator[str]:
-        server = self.config.endpoints.get(system.endpoint)
-        warmth = system.temperature if system.temperature is not None or server is None else server.temperature
-        if system.samples > 1 and warmth == 0:
-            yield f"{where}/samples: {system.samples} answers at temperature 0 are one and the same; set a temperature"
-        for number in range(2, system.samples + 1):
-            if f"{name}-sample{number}" in self.config.systems:
-                yield f"{where}/samples: '{name}-sample{number}' is a system of its own"
+    def _problems_of_examples(self, where: str, system: Extraction) -> Iterator[str]:
         for dataset in system.datasets or self.config.datasets:
             texts = self.config.datasets.get(dataset)
             if system.examples and texts is not None and texts.split == "train":
@@ -198,13 +169,13 @@ class LanguageModels:
         return [system.endpoint for system in self.config.systems.values()]
 
     def endpoint_of(self, system: str) -> str:
-        """Return the endpoint of a run of a system."""
-        return self.runs[system][2]["endpoint"]
+        """Return the endpoint of a system."""
+        return self.config.systems[system].endpoint
 
     def examples(self, dataset: str, system: str) -> list[str]:
         """Return the training split that a system's examples come from, if it is shown some."""
         train = f"{self.study.paths.study}/corpora/{self.config.datasets[dataset].corpus}/train.jsonl"
-        return [train] if self.runs[system][2].get("examples") else []
+        return [train] if self.config.systems[system].examples else []
 
     def served(self, *endpoints: str | None) -> list[str]:
         """Return the files of the models that endpoints serve themselves."""

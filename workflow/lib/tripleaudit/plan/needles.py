@@ -76,9 +76,6 @@ class _Own(Section):
     """Shorten every document to whole paragraphs within this many characters; null keeps them whole."""
     models: Annotated[list[str], Unique] = []
     """Endpoints of generative/endpoints that extract; one row of each table."""
-    samples: Number = 1
-    """Extractions by each model, each a run with its own answers; tables show mean and deviation. Several need a
-    temperature above 0 and cost as many times the money of extraction and judging."""
     generator: str | None = None
     """Endpoint that invents the needles; null takes them all from the project's templates."""
     needle_file: str | None = None
@@ -107,16 +104,6 @@ class NeedleStudies:
     def models(self) -> list[str]:
         """The endpoints that extract entities."""
         return self.config.models
-
-    @cached_property
-    def runs(self) -> dict[str, tuple[str, int]]:
-        """``{run: (endpoint, number of the draw from 0)}``; the first run has the endpoint's name."""
-        draws = range(self.config.samples)
-        return {f"{lm}-sample{draw + 1}" if draw else lm: (lm, draw) for lm in self.models for draw in draws}
-
-    def endpoint_of(self, run: str) -> str:
-        """Return the endpoint of a run."""
-        return self.runs.get(run, (run, 0))[0]
 
     @property
     def triples(self) -> NeedleTriples | None:
@@ -151,16 +138,10 @@ class NeedleStudies:
             if name != SAME:
                 yield from self.study.language_models.unknown_endpoint(f"needles/{key}", name)
         endpoints = self.study.language_models.config.endpoints
-        for lm in self.models if self.config.samples > 1 else ():
-            if lm in endpoints and endpoints[lm].temperature == 0:
-                said = f"{self.config.samples} extractions at temperature 0 are one and the same"
-                yield f"needles/samples: {said}; set a temperature for the endpoint '{lm}'"
         for lm in sorted({*self.models, self.config.generator} & {*endpoints}):
             if (context := endpoints[lm].context) is not None and context <= self.config.reserve:
                 said = f"{self.config.reserve} tokens kept free leave none of a context of {context}"
                 yield f"needles/reserve: {said} (endpoint '{lm}')"
-        if clash := sorted({run for run, (_, draw) in self.runs.items() if draw} & {*endpoints}):
-            yield f"needles/samples: '{clash[0]}' is an endpoint of its own"
 
     def _problems_of_triples(self, triples: NeedleTriples) -> Iterator[str]:
         where, corpora = "needles/triples", self.study.corpora
@@ -222,30 +203,30 @@ class NeedleStudies:
         """What decides triple needles, as canonical JSON."""
         return json.dumps(self.section["triples"] or {}, sort_keys=True)
 
-    def judge_of(self, run: str) -> str | None:
-        """Return the endpoint that judges what a run extracted, ``None`` for nobody."""
-        return self.endpoint_of(run) if self.config.judge == SAME else self.config.judge
+    def judge_of(self, model: str) -> str | None:
+        """Return the endpoint that judges the entities of a model, ``None`` for no judge."""
+        return model if self.config.judge == SAME else self.config.judge
 
-    def other_judge(self, run: str) -> str | None:
-        """Return the endpoint that judges what a run extracted, if it is another one."""
-        judge = self.judge_of(run)
-        return judge if judge != self.endpoint_of(run) else None
+    def other_judge(self, model: str) -> str | None:
+        """Return the endpoint that judges the entities of a model, if it is another one."""
+        judge = self.judge_of(model)
+        return judge if judge != model else None
 
     def judge_options(self, wildcards: Any) -> list[str]:
-        """Return the option that names the judge of a run, where it is another model."""
+        """Return the option that names the judge of a model, where it is another one."""
         return options_of({"judge": self.other_judge(wildcards.lm)})
 
     def served(self, wildcards: Any) -> list[str]:
-        """Return the model of a run that jobs serve themselves."""
-        return self.study.language_models.served(self.endpoint_of(wildcards.lm))
+        """Return the GGUF file of a model that jobs serve themselves."""
+        return self.study.language_models.served(wildcards.lm)
 
     def served_judge(self, wildcards: Any) -> list[str]:
-        """Return the judge of a run that jobs serve themselves."""
+        """Return the GGUF file of a judge that jobs serve themselves."""
         return self.study.language_models.served(self.other_judge(wildcards.lm))
 
     def identity(self, wildcards: Any) -> list[dict[str, Any]]:
-        """Return what decides the answers of the model and the judge of a run."""
-        return self.study.language_models.sampling(self.endpoint_of(wildcards.lm), self.other_judge(wildcards.lm))
+        """Return the settings that decide the answers of a model and of its judge."""
+        return self.study.language_models.sampling(wildcards.lm, self.other_judge(wildcards.lm))
 
     @cached_property
     def triple_runs(self) -> "list[Run]":
@@ -268,8 +249,8 @@ class NeedleStudies:
         ]
 
     def criteria(self) -> list[str]:
-        """Return which needles count as found, of each run."""
-        return [f"{self.folder}/models/{lm}/criteria.jsonl" for lm in self.runs]
+        """Return the files of the needles that count as found, one for each model."""
+        return [f"{self.folder}/models/{lm}/criteria.jsonl" for lm in self.models]
 
     def reports(self) -> list[str]:
         """Return the reports of systems that are shown triple needles."""
@@ -314,5 +295,5 @@ class NeedleStudies:
 
     def files(self) -> list[str]:
         """Return every scores file about needles."""
-        entities = [f"{self.folder}/models/{run}/scores.csv" for run in self.runs]
+        entities = [f"{self.folder}/models/{run}/scores.csv" for run in self.models]
         return entities + [f"{self.folder}/triples/{who}/scores.csv" for who in self.scored]

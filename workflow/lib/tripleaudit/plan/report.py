@@ -227,7 +227,7 @@ class Report:
             "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "verdicts": study.grescores.verdicts(),
-            "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.runs],
+            "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.models],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
                 *([f"{folder}/scores.provenance.json"] if study.scored else []),

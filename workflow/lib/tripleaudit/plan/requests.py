@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cache, partial
-from itertools import chain, product
+from itertools import chain
 from os.path import isfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,12 +25,12 @@ from tripleaudit.llm.conversation import Limits, TokenCounter, counters
 from tripleaudit.llm.estimate import Estimate, estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.needles.extracting import estimate_extraction, estimate_needles
 from tripleaudit.needles.haystack import read_documents
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.making import corpus_from_needles
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.rehearsal import rehearse
 from tripleaudit.needles.triple_dialogues import rehearse_triples
 from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.study import Study
@@ -125,19 +125,8 @@ def _extraction(study: Study, clients: Clients) -> Found:
         elif not done:
             sentences, shown = load_sentences(texts), [one for path in train for one in load_sentences(path)]
             task = build_task(system, section["datasets"][dataset], sentences, shown)
-            figures = _counted(clients(system["endpoint"]), task, sentences, _length(study, system["endpoint"]))
+            figures = _counted(clients(system["endpoint"]), task, sentences)
         yield _row(dataset, name, system["endpoint"], done, figures)
-
-
-def _length(study: Study, endpoint: str) -> float | None:
-    """Return how many tokens an answer of an endpoint has had in this study's extractions so far; None without any."""
-    tokens = answers = 0
-    for path in Path(study.paths.study, "generative").glob("*/*/report.json"):
-        if study.language_models.section["systems"].get(path.parent.name, {}).get("endpoint") == endpoint:
-            report = read_json(path)
-            if {"completion_tokens", "requests"} <= report.keys():  # of a finished extraction, by any version
-                tokens, answers = tokens + report["completion_tokens"], answers + report["requests"]
-    return tokens / answers if answers else None
 
 
 def _systems(study: Study, clients: Clients) -> Found:
@@ -168,7 +157,7 @@ def _systems(study: Study, clients: Clients) -> Found:
 
 
 def _judging(study: Study, clients: Clients) -> Found:
-    """What the judges of the GREScores would be sent."""
+    """Yield the requests of the judge of the GREScores."""
     gre, judge = study.grescores, study.grescores.config.judge
     if judge is None:
         return
@@ -176,10 +165,11 @@ def _judging(study: Study, clients: Clients) -> Found:
         "factualness": (load_prompt(judge.factualness_prompt), FACTUALNESS.requests),
         "granularity": (load_prompt(judge.granularity_prompt), GRANULARITY.requests),
     }
+    name, client = judge.endpoint, clients(judge.endpoint)
     judged = [(dataset, system) for dataset in gre.datasets for system in gre.to_judge(dataset).values()]
-    for (dataset, system), name in product(judged, gre.judges):
-        kinds, triples, figures = system.kinds(name), system.files["triples"], Estimate()
-        known, client = _known(gre.judged(dataset, system.name, name, "report")), clients(name)
+    for dataset, system in judged:
+        kinds, triples, figures = system.judged, system.files["triples"], Estimate()
+        known = _known(gre.judged(dataset, system.name, name, "report"))
         by = {kind: {"judge": client.endpoint.model, "prompt": prompts[kind][0].sha256[:12]} for kind in kinds}
         done = all(by[kind].items() <= known.get(kind, {}).items() for kind in kinds)
         if kinds and not done and not isfile(triples):
@@ -223,23 +213,23 @@ def _needles(study: Study, clients: Clients) -> Found:
     if corpus is None and config.needle_file:
         corpus = corpus_from_needles(documents, load_needles(shipped(config.needle_file)), Plan.from_mapping(values))
     generator = config.generator if corpus is None else None
-    for number, (run, (lm, draw)) in enumerate(needles.runs.items()):
-        judge, known = needles.judge_of(run), _known(f"{needles.folder}/models/{run}/report.json")
+    for number, lm in enumerate(needles.models):
+        judge, known = needles.judge_of(lm), _known(f"{needles.folder}/models/{lm}/report.json")
         with _client(study, lm) as client, _client(study, judge or lm) as judging:
-            client.redraw(draw)
-            if judge == lm:
-                judging.redraw(draw)
             own = Plan.from_mapping(values, client.endpoint.context)
             done = known.get("model") == client.endpoint.model and known.get("plan") == _as_json(own.made_json())
             stages = {"extraction": Estimate()}
             if not done:
                 counter = counters(config.tokenizer and shipped(config.tokenizer))
                 inventing = clients(generator) if generator else None
-                stages = rehearse(corpus or documents, own, client, counter, inventing, judging)
+                if corpus is None:
+                    stages = estimate_needles(documents, own, client, counter, inventing, judging)
+                else:
+                    stages = estimate_extraction(corpus, own, client, counter, judging)
         endpoints = {"needles": generator if number == 0 else None, "extraction": lm, "judge": judge}
         for stage, name in endpoints.items():
             if name is not None and stage in stages:
-                yield _row("needles", f"{run} ({stage})", name, done, stages[stage])
+                yield _row("needles", f"{lm} ({stage})", name, done, stages[stage])
 
 
 def _triple_needles(study: Study, clients: Clients) -> Found:
@@ -268,8 +258,8 @@ def _client(study: Study, endpoint: str) -> Client:
     return Client(settings.endpoint(models.section, endpoint), Path(models.config.cache))
 
 
-def _counted(client: Client, task: Task, sentences: Iterable[Sentence], length: float | None = None) -> Estimate:
-    return estimate(client, (request for _, _, request in task.requests(sentences)), length)
+def _counted(client: Client, task: Task, sentences: Iterable[Sentence]) -> Estimate:
+    return estimate(client, (request for _, _, request in task.requests(sentences)))
 
 
 def _row(dataset: str, system: str, endpoint: str, done: bool, figures: Estimate) -> Row:

@@ -19,7 +19,7 @@ QUERIED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "judge_triples": lambda study, job: [job.judge],
     "score_triples": lambda study, job: [study.grescores.embedding_endpoint],
     "make_needles": lambda study, job: [study.needles.config.generator],
-    "extract_needles": lambda study, job: [study.needles.endpoint_of(job.lm), study.needles.judge_of(job.lm)],
+    "extract_needles": lambda study, job: [job.lm, study.needles.judge_of(job.lm)],
     "extract_triple_needles": lambda study, job: [job.lm],
 }
 """Rule -> the endpoints that a job of it asks, given its wildcards."""

@@ -142,10 +142,7 @@ def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
 
 
 def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
-    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to its predictions.
-
-    Of several judges of a system the first one's verdicts are taken.
-    """
+    """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to its predictions."""
     texts, system = answers.parts[-3:-1]
     judged = next((path for path in map(Path, verdicts) if path.parts[-3] == system), None)
     triples, gold = answers.with_name("predictions.jsonl"), answers.parents[1] / "reference.jsonl"

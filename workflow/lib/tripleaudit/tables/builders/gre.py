@@ -66,21 +66,6 @@ ANSWERS = (
 )
 
 
-JUDGES = {"fs": ("FS ({})", 100, 1), "kappa": ("κ ({})", 1, 2)}  # of further judges: label, scale, digits
-
-
-def judges_of(inputs: TableInputs, runs: Iterable[RunKey]) -> list[Metric]:
-    """Return the columns of further judges, by name: their FS and their agreement with the first judge."""
-    measured = {metric for run in runs for _, _, metric in inputs.scores.measured(run)}
-    names = sorted({metric.partition(":")[2] for metric in measured if metric.partition(":")[0] in JUDGES} - {""})
-    return [
-        Metric(label.format(name), f"{kind}:{name}", scale, digits)
-        for name in names
-        for kind, (label, scale, digits) in JUDGES.items()
-        if f"{kind}:{name}" in measured
-    ]
-
-
 def dataset(name: str) -> str:
     """Return the label of a data set: the paper's, else that of a corpus."""
     return DATASETS.get(name) or labels.corpus(name)
@@ -167,20 +152,15 @@ CALLED_FOR = (
     REPORTED,
     GAPS,
 )
-JUDGES_NOTE = (
-    "FS (name): FS by a further judge; κ (name): Cohen's kappa of its verdicts and the first judge's about the same "
-    "triples (1: always the same, 0: as often as by chance; –: undefined, as both always said the same word). Verdicts "
-    "that either judge lacks are left out."
-)
 
 
 def build_level(level: str, inputs: TableInputs) -> Table:
     """Build the table of one level from GREScores; systems that a data set lacks have gaps there."""
     runs = runs_of(inputs, level)
     corpora = labels.ordered((run.corpus for run in runs), tuple(DATASETS))
-    mode, judges = mode_of(inputs, runs), judges_of(inputs, runs)
+    mode = mode_of(inputs, runs)
     answers = [m for m in ANSWERS if any(inputs.scores.values(run, "all", mode, m.metric) for run in runs)]
-    shown = [*SIZES, *SCORES, COVERAGE, *answers, *judges]
+    shown = [*SIZES, *SCORES, COVERAGE, *answers]
     by_system: dict[tuple, dict[str, RunKey]] = {}
     for run in sorted(runs, key=system_order):
         by_system.setdefault((system_order(run), label_of(run)), {})[run.corpus] = run
@@ -196,7 +176,6 @@ def build_level(level: str, inputs: TableInputs) -> Table:
         SCORES_NOTE,
         MODE_NOTES[mode],
         bool(answers) and ANSWERS_NOTE,
-        bool(judges) and JUDGES_NOTE,
         *_notes_on_systems(inputs, runs),
         *CALLED_FOR,
     )

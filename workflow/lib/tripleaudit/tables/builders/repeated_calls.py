@@ -107,8 +107,7 @@ def iterations(inputs: TableInputs) -> Table:
         [*(Column(step, "Follow-up calls") for step in steps), "Turning point"],
         rows,
         ("Score", "Model"),
-        "Means over documents. Column k holds what the first call and k follow-up calls of each part brought, in "
-        "one extraction or (separate_runs) in one of its own.",
+        "Means over documents. Column k holds what the first call and k follow-up calls of each part brought.",
         "↑: higher is better, ↓: lower. Bold: best value of the row, among columns of more "
         "than one entity: one repeats nothing.",
         f"Turning point: the number of follow-up calls after which the score never again improves by "
