@@ -36,19 +36,17 @@ TARGETS = ("results/own/tables/minea.md", "results/own/plots/lost-in-the-middle.
 @pytest.mark.slow
 def test_a_study_is_run_and_a_change_reruns_what_depends_on_it(study):
     with FakeEndpoint(NeedleModel(forgotten=(1,))) as fake:
-        folder = study(fake.url, samples=2)
+        folder = study(fake.url)
         ran(folder, "--", *TARGETS)
-        assert {body["seed"] for body in fake.requests} == {5, 6}  # each extraction has requests of its own
-    (overall,) = re.findall("^.*Overall.*$", (folder / TARGETS[0]).read_text(encoding="utf-8"), re.MULTILINE)
-    assert "±" in overall  # one row for both
+    assert re.search("^.*Overall.*$", (folder / TARGETS[0]).read_text(encoding="utf-8"), re.MULTILINE)
     assert "<svg" in (folder / TARGETS[1]).read_text(encoding="utf-8")
     assert planned(folder, "--", *TARGETS) == {}
     every = planned(folder)
     assert every.pop("all") == 1 and every == {"table": 5, "write_report": 1}
-    counted = planned(study(fake.url, samples=2, thresholds=[0.4]), "--", *TARGETS)
-    assert counted == {"rate_needles": 2, "score_needles": 2, "merge_scores": 1, "table": 1, "plot": 1}
+    counted = planned(study(fake.url, thresholds=[0.4]), "--", *TARGETS)
+    assert counted == {"rate_needles": 1, "score_needles": 1, "merge_scores": 1, "table": 1, "plot": 1}
     (folder / "notes" / "more.txt").write_text(make_document(50).text, encoding="utf-8")
-    assert planned(study(fake.url, samples=2), "--", *TARGETS)["make_needles"] == 1
+    assert planned(study(fake.url), "--", *TARGETS)["make_needles"] == 1
 
 
 PROGRAM = """
