@@ -7,6 +7,11 @@ from support.workflow import problems
 REMOVED = [
     ({"systems": {"lm": {"predictions": "a.jsonl", "completion": 5}}}, "systems/lm/completion", "contamination"),
     ({"tables": {"completion": None}}, "tables/completion", "contamination"),
+    ({"generative": {"endpoints": {"e": {"batch": True}}}}, "generative/endpoints/e/batch", "one by one"),
+    ({"generative": {"endpoints": {"e": {"backoff": 1}}}}, "generative/endpoints/e/backoff", "max_retries"),
+    ({"generative": {"systems": {"s": {"samples": 2}}}}, "generative/systems/s/samples", "another seed"),
+    ({"grescores": {"judge": {"others": ["e"]}}}, "grescores/judge/others", "second study"),
+    ({"needles": {"separate_runs": True}}, "needles/separate_runs", "iterations"),
 ]
 
 

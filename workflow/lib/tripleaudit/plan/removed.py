@@ -6,6 +6,18 @@ from typing import Any
 REMOVED_KEYS = {
     "systems/*/completion": "the table contamination compares original and augmented test sentences",
     "tables/completion": "the table contamination compares original and augmented test sentences",
+    "generative/endpoints/*/batch": "requests are sent one by one",
+    "generative/endpoints/*/prices/batch": "requests are sent one by one, at the full price",
+    "generative/endpoints/*/token_field": "the field is learned from the server's error",
+    "generative/endpoints/*/backoff": "max_retries and the server's Retry-After decide when a request is repeated",
+    "generative/endpoints/*/max_backoff": "max_retries and the server's Retry-After decide when a request is repeated",
+    "generative/endpoints/*/requests_per_minute": "concurrency limits the requests in flight",
+    "generative/endpoints/*/tokens_per_minute": "concurrency limits the requests in flight",
+    "generative/systems/*/samples": "a second system with another seed draws a second answer",
+    "grescores/judge/others": "a second study with another judge compares judges",
+    "grescores/datasets/*/systems/*/factualness_by": "a second study with another judge compares judges",
+    "needles/samples": "a second endpoint with another seed draws a second extraction",
+    "needles/separate_runs": "the table iterations counts what the first calls of one extraction returned",
 }
 """Path of a removed key, ``*`` for any name -> what replaces it."""
 
