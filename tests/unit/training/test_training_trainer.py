@@ -105,6 +105,9 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert (training["epochs"], training["best_step"]) == (4, result.progress.best_step)
     assert len(record["inputs"]["train"]["sha256"]) == 64
     assert record["settings"] == SETTINGS
+    assert record["encoder"]["name"] == "encoder"
+    assert record["encoder"]["layers"] == result.model.encoder.config.num_hidden_layers
+    assert record["encoder"]["parameters"] > 0
     head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
     assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
     assert record["inputs"]["train"]["sha256"] in card and str(home) not in card

@@ -8,6 +8,7 @@ from tripleaudit import __version__
 from tripleaudit.files import read_json
 from tripleaudit.provenance import git_state
 from tripleaudit.report.study_files import StudyFacts
+from tripleaudit.tables.encoders import describe_encoder
 from tripleaudit.tables.labels import SETTINGS_NOTE
 
 
@@ -32,6 +33,7 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
     devices: set[str] = set()
     seeds: set[int] = set()
     finished: set[str] = set()
+    encoders: set[str] = set()
     versions: dict[str, set[str]] = {}
     data: set[tuple[str, str, str]] = set()
     for path in map(Path, sidecars):
@@ -45,6 +47,8 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
             if version:
                 versions.setdefault(name, set()).add(str(version))
         devices.add(str(facts.get("device", "unknown")))
+        if facts.get("command") == "train":
+            encoders.add(describe_encoder(facts))
         seeds |= {facts["seed"]} if facts.get("seed") is not None else set()
         finished |= {facts["finished"]} if facts.get("finished") else set()
         where = "/".join(path.parent.parts[-5:-3])
@@ -54,6 +58,7 @@ def origin_of(sidecars: Iterable[str | Path], study: StudyFacts) -> Origin:
         ("Report", [report_code]),
         ("Trainings", sorted(code)),
         ("Finished", [" to ".join(dict.fromkeys((min(finished), max(finished))))] if finished else []),
+        ("Encoders", sorted(encoders)),
         ("Devices", sorted(devices)),
         ("Seeds", list(map(str, sorted(seeds) or study.seeds))),
         ("Settings", [setting.upper() for setting in study.settings] + [SETTINGS_NOTE] * bool(study.settings)),

@@ -6,6 +6,7 @@ from typing import Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, sha256, write_json
+from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.provenance import digest
 from tripleaudit.training.convergence import convergence, doubled
 
@@ -72,9 +73,20 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
         "device": record["device"],
         "finished": record["finished"],
         "made_of": made_of(record),
+        "extractor": record.get("extractor"),
+        "noise_probability": _noise_probability(record),
+        "encoder": record.get("encoder"),
         **found,
         "settings": {name: settings[name] for name in SETTINGS if name in settings},
     }
+
+
+def _noise_probability(record: Mapping[str, Any]) -> float | None:
+    """Return the probability with which a training noised a sentence, None without Entity Noising."""
+    noising = (record.get("settings") or {}).get("noising")
+    if noising is None:
+        return None
+    return noising.get("probability", NoiseSettings().probability)
 
 
 def made_of(record: Mapping[str, Any]) -> str | None:

@@ -89,7 +89,9 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
         "prompt_tokens": counts["prompt_tokens"],
         "completion_tokens": counts["completion_tokens"],
         "money": counts["cost"],
+        "answers": counts["answers"],
         "unreadable": counts["statuses"]["failed"] + counts["statuses"]["refused"],
+        "truncated": counts["statuses"]["truncated"],
         "device": "its own server" if served else "a service",
     }
 

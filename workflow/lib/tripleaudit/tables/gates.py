@@ -14,6 +14,7 @@ from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, number
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
+from tripleaudit.tables.unread_answers import UNREAD
 from tripleaudit.training.convergence import FEWEST
 
 NOT_MEASURED: Final = "This was not measured in the study: it takes a system, or a training, that the table is about."
@@ -188,6 +189,8 @@ def _doubt(pair: Pair, between_trainings: bool) -> str:
         return "few"
     if not any(cell.value for cell in cells):
         return "zero"
+    if any(UNREAD in cell.mark for cell in cells):
+        return "unread"
     if any(UNFINISHED in cell.mark for cell in cells):
         return "unfinished"
     if between_trainings and any(UNEQUAL in cell.mark for cell in cells):
@@ -213,6 +216,8 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         f"{values}, and it takes {FEW}.",
         "zero": f"{names} find{'s' * one} nothing right {first} or {second}, which says nothing about either: it takes "
         "more epochs, or more training sentences.",
+        "unread": f"No conclusion for {names}: most answers were truncated, refused or could not be read ({UNREAD}){values}; "
+        "it takes a greater max_tokens, or another model.",
         "unfinished": f"No conclusion for {names}: {'its training was' if one else 'their trainings were'} still "
         f"rising ({UNFINISHED}), so that the values{values} may change with more training; it takes more epochs.",
         "unsettled": f"No conclusion for {names}: there were too few evaluations to know whether training was still "
@@ -279,7 +284,10 @@ def leader(cells: Sequence[tuple[str, Cell]], what: str, unit: str = "", *, inpu
 
     With the ``inputs`` of a table of F1, differences on the same sentences are paired, and corrected as bold marks are.
     """
-    known = sorted(((name, cell) for name, cell in cells if cell.value is not None), key=lambda one: -one[1].value)
+    measured = [(name, cell) for name, cell in cells if cell.value is not None]
+    known = sorted((item for item in measured if UNREAD not in item[1].mark), key=lambda item: -item[1].value)
+    if measured and not known:
+        return f"{what} ranks no model: most answers were truncated, refused or could not be read ({UNREAD})"
     if not known:
         return ""
     name, cell = known[0]

@@ -11,6 +11,7 @@ from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, TableInputs
+from tripleaudit.tables.unread_answers import UNREAD
 from tripleaudit.training.convergence import MARGIN, RISE
 
 PERCENT: dict[str, Any] = {"scale": 100, "digits": 1}
@@ -95,12 +96,14 @@ def score_table(
             return column.cell(row, column)
         of = {"stratum": column.stratum, "matching": row.matching, "scale": scale, "digits": digits}
         found = inputs.scores.cell(column.of(row.run), column.metric, **of)
-        return replace(found, reported=reported(row, column))
+        return replace(found, reported=reported(row_in_paper(inputs, row, column), column))
 
     grid = [[cell(row, column) for column in columns] for row in rows]
     contests: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
-        if row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial:
+        competes = row.run.extractor not in BASELINES and row.run.extractor not in inputs.scores.partial
+        unread = any(UNREAD in cell.mark for cell in grid[number])
+        if competes and not unread:
             contests.setdefault(row.contest or row.group, []).append(number)
     for members in contests.values():
         for position, column in enumerate(columns):
@@ -118,6 +121,12 @@ def score_table(
     return inputs.table(
         caption, [Column(one.label, one.group) for one in columns], shown, heads, *found, *more, REPORTED, GAPS
     )
+
+
+def row_in_paper(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> ScoreRow:
+    """Return a row with the extractor and the noise setting under which the papers print the values of its training."""
+    run = inputs.scores.as_in_paper(column.of(row.run))
+    return replace(row, run=row.run._replace(extractor=run.extractor, noise=run.noise))
 
 
 def extractor_rows(inputs: TableInputs, protocols: Sequence[str], base: str = "original") -> list[ScoreRow]:
@@ -206,6 +215,8 @@ def mark_notes(shown: str) -> list[str]:
         f"{100 * RISE:g} points in each tenth of it, or may have (slope plus one standard error), or twice the epochs "
         f"gained {100 * MARGIN:g} or more. Such values say how fast a system learns, not how far it comes.",
         UNSETTLED: "too few evaluations of the training to know whether it was still rising.",
+        UNREAD: "more than half of the model's answers were truncated, refused or could not be read; its values are no "
+        "measure of the model, and it is not ranked.",
     }
     return [f"{mark}: {text}" for mark, text in said.items() if mark in shown]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,9 +18,11 @@ from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.difference import Difference, between, grouped_variants, significant_winner
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
-from tripleaudit.scoring.rows import split_two_step
+from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score
 from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
+from tripleaudit.tables.encoders import encoder_notes, name_in_paper
+from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers, unread_notes
 
 UNFINISHED: Final = "†"
 """Trainings that, taken together, still rose when they ended."""
@@ -27,8 +30,9 @@ UNEQUAL: Final = "‡"
 """NZ and WZ trainings that saw unequal numbers of sentences with triples."""
 UNSETTLED: Final = "§"
 """Trainings with too few evaluations to know whether they still rose."""
-MARKS: Final = (UNFINISHED, UNEQUAL, UNSETTLED)
+MARKS: Final = (UNFINISHED, UNEQUAL, UNSETTLED)  # of trainings
 CASES: Final = ("sentences", "texts", "needles")  # metrics that count what the others rest on
+NEEDLE_PROTOCOLS: Final = ("needles", "needles-untouched", "iterations", "parts")
 OPTIONS: Final = ("matching", "digits", "caption", "style")
 
 
@@ -71,6 +75,10 @@ class ScoreIndex:
         """Systems that were queried about a part of each test set, so that no row can be compared with theirs."""
         self.marks: dict[RunKey, str] = {}
         """Runs (without their testing setting) of whose trainings there are facts -> their marks of :data:`MARKS`."""
+        self.trainings: dict[RunKey, list[Mapping[str, Any]]] = {}
+        """The facts of trainings by run (without its testing setting), one for each seed."""
+        self.unread: dict[tuple[str, str, str], UnreadAnswers] = {}
+        """``(system, corpus, protocol)`` -> unread answers of a language model; an empty corpus stands for any."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -173,9 +181,68 @@ class ScoreIndex:
         return replace(found, mark="".join(dict.fromkeys(marks)))
 
     def mark(self, run: RunKey) -> str:
-        """Return the marks of a run's training; of two-step extraction, those of both trainings."""
-        trained = {behind for part in _trainings(run) for behind in self._behind(part)}
-        return "".join(mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained))
+        """Return the marks of a run: of its training (of two-step extraction, both trainings), and of unread answers."""
+        trained = self._runs_behind(run)
+        marks = [mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained)]
+        unread = self.unread_answers(run._asdict())
+        if unread is not None and unread.most:
+            marks.append(UNREAD)
+        return "".join(marks)
+
+    def unread_answers(self, keys: Mapping[str, str]) -> UnreadAnswers | None:
+        """Return how many answers behind the keys of a cell were truncated, refused or unreadable.
+
+        Returns:
+            None for what is no language model, or where its answers were not counted.
+        """
+        run = run_of(keys)
+        system = split_two_step(run.extractor)[1]
+        protocol = "original" if run.protocol.startswith("gre-") else run.protocol
+        for key in ((system, run.corpus, protocol), (system, "", protocol)):
+            if key in self.unread:
+                return self.unread[key]
+        if run.protocol.startswith("gre-"):
+            return self._unread_texts(run)
+        if run.protocol in NEEDLE_PROTOCOLS:
+            return self._unread_calls(run._replace(protocol="calls"))
+        return None
+
+    def _unread_texts(self, run: RunKey) -> UnreadAnswers | None:
+        """Return the unread answers of a system with GREScores, from their share of the texts."""
+        for matching in sorted(self.matchings(run)):
+            shares = [self.values(run, "all", matching, name) for name in ("parse_failures", "refusals")]
+            texts = self.cases(run, "all", matching)
+            if texts and all(shares):
+                return UnreadAnswers(round(texts * sum(fmean(share.values()) for share in shares)), texts)
+        return None
+
+    def _unread_calls(self, calls: RunKey) -> UnreadAnswers | None:
+        """Return the unread answers of a model that extracts needles, over all draws."""
+        counts = {
+            metric.partition(":")[2]: round(sum(self.values(calls, "all", "", metric).values()))
+            for stratum, matching, metric in self.measured(calls)
+            if metric.startswith("status:")
+        }
+        if not sum(counts.values()):
+            return None
+        return UnreadAnswers(sum(counts.get(name, 0) for name in UNREAD_STATUSES), sum(counts.values()))
+
+    def trainings_behind(self, keys: Mapping[str, str]) -> list[Mapping[str, Any]]:
+        """Return the facts of the trainings that the keys of a cell rest on, of all seeds."""
+        return [fact for run in sorted(self._runs_behind(run_of(keys))) for fact in self.trainings.get(run, [])]
+
+    def as_in_paper(self, run: RunKey) -> RunKey:
+        """Return a run with the extractor and the noise setting that its training has in the papers."""
+        classifier, extractor = split_two_step(run.extractor)
+        facts = self.trainings_behind(run._replace(extractor=extractor)._asdict())
+        if not facts:
+            return run
+        extractor, noise = name_in_paper(facts[0], extractor, run.noise)
+        return run._replace(extractor=two_step_name(classifier, extractor) if classifier else extractor, noise=noise)
+
+    def _runs_behind(self, run: RunKey) -> set[RunKey]:
+        """Return the trainings behind a run, those of both steps for two-step extraction."""
+        return {behind for part in _trainings(run) for behind in self._behind(part)}
 
     def _behind(self, run: RunKey) -> set[RunKey]:
         """The trainings that a run without its testing setting rests on.
@@ -350,7 +417,8 @@ class TableInputs:
         with the labels of rows and of their groups. Notes that do not hold, or that no cell calls for, are left out.
         """
         shown = [Column(one) if isinstance(one, str) else one for one in columns]
-        found = needed(notes, [cell for row in rows for cell in row.cells])
+        cells = [cell for row in rows for cell in row.cells]
+        found = needed([*notes, *encoder_notes(self.scores, cells), *unread_notes(self.scores, cells)], cells)
         return Table("", self.options.get("caption") or caption, shown, rows, *heads, found, warnings=warnings)
 
 

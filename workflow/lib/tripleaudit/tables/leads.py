@@ -12,6 +12,7 @@ from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import FEW, Pair, bounded, reservation, sentences, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.unread_answers import UNREAD
 
 LOOKUP: Final = "memorise"
 SEEN: Final = "entirely_seen"
@@ -46,6 +47,7 @@ def best_run(table: Table, inputs: TableInputs, **of: str) -> tuple[RunKey, str,
     """
     measured = {"metric": "f1", "stratum": "all", "matching": inputs.matching, **of}
     cells = [cell for cell in table.find("F1", noise="none", **measured) if cell.of["extractor"] not in BASELINES]
+    cells = [cell for cell in cells if UNREAD not in cell.mark]
     cells = [cell for cell in cells if cell.of["corpus"] == cells[0].of["corpus"]]
     most = max((cell.cases or 0 for cell in cells), default=0)
     cells = [cell for cell in cells if (cell.cases or 0) == most]

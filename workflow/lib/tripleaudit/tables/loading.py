@@ -9,6 +9,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables.inputs import OPTIONS, UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs, run_of
+from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread
 from tripleaudit.training.convergence import RISING, verdict
 
 
@@ -48,6 +49,8 @@ def load_inputs(
     index = ScoreIndex(read_scores(list(scores)), counts)
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["queried"] < fact["of"]}
     index.marks = marks_of(facts)
+    index.trainings = trainings_of(facts)
+    index.unread = _unread_of(facts, map(read_json, (files or {}).get("report", ())))
     return TableInputs(
         scores=index,
         audits=by_key,
@@ -55,6 +58,25 @@ def load_inputs(
         options=dict(options or {}),
         files={kind: [Path(path) for path in paths] for kind, paths in (files or {}).items()},
     )
+
+
+def _unread_of(
+    facts: Iterable[Mapping[str, Any]], needle_reports: Iterable[Mapping[str, Any]]
+) -> dict[tuple[str, str, str], UnreadAnswers]:
+    """Return the unread answers of language models by system, corpus and protocol.
+
+    Args:
+        facts: of trainings and systems.
+        needle_reports: of systems that were shown triple needles.
+    """
+    counts = {}
+    for fact in facts:
+        if "system" in fact and (unread := count_unread(fact)):
+            counts[fact["system"], fact["keys"]["corpus"], fact["keys"]["protocol"]] = unread
+    for report in needle_reports:
+        if unread := count_unread(report):
+            counts[report["system"], "", "triple-needles"] = unread
+    return counts
 
 
 def marks_of(facts: Sequence[Mapping[str, Any]]) -> dict[RunKey, str]:

@@ -25,4 +25,4 @@ def model_card(record: Mapping[str, Any], kind: str, relations: list[str]) -> st
     )
     settings = {name: value for name, value in record["settings"].items() if name != "module"}  # a path of a machine
     own = {"settings": settings, "kind": kind, "relations": relations, "shown": SHOWN, "json": json.dumps}
-    return template.render({"git": None, **record, **own})
+    return template.render({"git": None, "encoder": None, **record, **own})

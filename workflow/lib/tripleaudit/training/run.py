@@ -131,6 +131,7 @@ def train_to(
         "encoder": sha256(encoder / "model.safetensors"),
         "code": code.digest_of("commands.train", files=filter(None, [Path(getfile(extractor)).resolve(), rule.file])),
     }
+    encoder_facts = describe_encoder(encoder, model)
     with folder_lock(out):
         validate = validation(model, valid, settings, score) if valid else None
         shown = {"extractor": name, "seed": seed, **settings.full()}
@@ -162,10 +163,26 @@ def train_to(
             seconds=time.monotonic() - start,
         )
         facts = {"settings": settings.full(), "counts": counts, **({"entity_types": types} if types else {})}
-        record = {**made, "extractor": name, "relations": len(relations), "training": facts | _facts(result)}
+        record = {**made, "extractor": name, "encoder": encoder_facts, "relations": len(relations)}
+        record["training"] = facts | _facts(result)
         _save(out, None if values.get("double") else model, result.history, record)
         shutil.rmtree(out / CHECKPOINTS)
         return result
+
+
+def describe_encoder(folder: Path, model: Extractor) -> dict[str, Any]:
+    """Return the name, layers and parameters of the encoder that a training starts from.
+
+    Args:
+        folder: of the pre-trained encoder; its name is the encoder's name.
+        model: the untrained extractor. The parameters are those of its encoder, after layers and pooler that it does
+            not use have been removed, and before rows of the embedding that do not occur are removed.
+    """
+    return {
+        "name": Path(folder).resolve().name,
+        "layers": model.encoder.config.num_hidden_layers,
+        "parameters": sum(parameter.numel() for parameter in model.encoder.parameters()),
+    }
 
 
 def validation(model: Extractor, valid: Sequence[Sentence], settings: TrainingSettings, score: Score) -> Validate:

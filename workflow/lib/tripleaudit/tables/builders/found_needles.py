@@ -10,6 +10,7 @@ from tripleaudit.tables import reported
 from tripleaudit.tables.cells import GAP, REPORTED, SMALL, Cell, Column, Row, Table, subject
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.unread_answers import UNREAD
 
 READS = ("data/reported/minea.csv",)
 
@@ -287,7 +288,8 @@ def shares(cells: Sequence[tuple[str, Cell]], of: str) -> str:
     if not cells:
         return NOT_MEASURED
     found = [
-        f"{name} {cell.shown} {cell.interval}".rstrip() + (f" of {cell.cases}" if cell.cases else "")
+        f"{name} {cell.shown}{UNREAD if UNREAD in cell.mark else ''} {cell.interval}".rstrip()
+        + (f" of {cell.cases}" if cell.cases else "")
         for name, cell in cells
     ]
     few = any(cell.cases is not None and cell.cases < FEW for _, cell in cells)

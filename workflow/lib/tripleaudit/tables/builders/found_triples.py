@@ -17,6 +17,7 @@ from tripleaudit.tables.builders.found_needles import (
 from tripleaudit.tables.cells import Cell, Column, Row, Table
 from tripleaudit.tables.gates import FEW, doubt_of_training, sentences, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.unread_answers import UNREAD
 
 CRITERIA = {"exact": "Exact", "partial": "Partial", "verbalised": "As words", "pair": "Pair only"}
 
@@ -77,6 +78,7 @@ def answer_triple_needles(table: Table, inputs: TableInputs) -> str:
 def lead(table: Table, inputs: TableInputs) -> str:
     """Put what language models find next to what the best trained extractor finds; nothing where needles are few."""
     cells = [cell for cell in table.find("MINEA", stratum="all") if cell.cases and cell.cases >= FEW]
+    cells = [cell for cell in cells if UNREAD not in cell.mark]
     trained, models = ([cell for cell in cells if bool(cell.of["training"]) is own] for own in (True, False))
     if not trained or not models:
         return ""

@@ -91,7 +91,8 @@ def _with_change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn, cell: 
     paper = None
     if cell.reported is not None:
         metric, variant = reported.METRICS[stratum if stratum != "all" else "f1"], "entity noising minus baseline"
-        paper = reported.rte(4, run.corpus, run.protocol, metric, model=run.extractor, variant=variant)
+        model = inputs.scores.as_in_paper(run).extractor
+        paper = reported.rte(4, run.corpus, run.protocol, metric, model=model, variant=variant)
     # the change rests on both trainings
     return replace(cell, change=change.value, reported_change=paper, mark=change.mark or cell.mark)
 

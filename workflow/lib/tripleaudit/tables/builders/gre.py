@@ -15,6 +15,7 @@ from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, doubt_of_training, leader, sentences, several
 from tripleaudit.tables.grid import ScoreRow, row_notes
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
+from tripleaudit.tables.unread_answers import UNREAD
 
 READS = ("data/reported/genres.csv",)
 
@@ -256,6 +257,7 @@ def _leaders(table: Table, inputs: TableInputs, among: Sequence[Metric]) -> str:
     for cell in table.find():
         if _competes(inputs, run := run_of(cell.of)):
             cells.setdefault(run, {})[cell.of["metric"]] = cell
+    cells = {run: found for run, found in cells.items() if not any(UNREAD in cell.mark for cell in found.values())}
     covered = {run: found.get("coverage", Cell()) for run, found in cells.items()}
     silent = [run for run, cell in covered.items() if cell.value is not None and cell.value < 100 * SILENT]
     answering = [run for run in cells if run not in silent]

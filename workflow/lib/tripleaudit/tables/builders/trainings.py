@@ -7,13 +7,25 @@ from typing import Any, Final
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
+from tripleaudit.tables.encoders import describe_encoder
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
 from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RISE, RISING, pace
 
 COLUMNS: Final = (
-    *("Seeds", "Epochs", "Batch", "Encoder rate", "Head rate", "Best step", "Steps", "Validation F1", "Slope"),
+    *(
+        "Encoder",
+        "Seeds",
+        "Epochs",
+        "Batch",
+        "Encoder rate",
+        "Head rate",
+        "Best step",
+        "Steps",
+        "Validation F1",
+        "Slope",
+    ),
     *("Bound", "Doubled", "Ended", "Minutes", "Device"),
 )
 VERDICTS: Final = {
@@ -53,6 +65,7 @@ def trainings(inputs: TableInputs) -> Table:
         "another machine.",
         "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
         "update.",
+        *_noising_notes(found),
         "Best step: of the weights that are used. Minutes: the whole training with its validations.",
         any(len(each) > 1 for each in found.values())
         and "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
@@ -61,10 +74,30 @@ def trainings(inputs: TableInputs) -> Table:
     )
 
 
+def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Return a note on the sentences that Entity Noising never changes, for each training set that has some."""
+    notes: dict[str, None] = {}
+    for run, facts in trainings.items():
+        counts = facts[0].get("counts") or {}
+        excluded, probability = counts.get("noise_nested"), facts[0].get("noise_probability")
+        if not excluded or probability is None:
+            continue
+        with_triples = counts["sentences"] - counts.get("zero", 0)
+        effective = probability * (1 - excluded / with_triples)
+        where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}"
+        notes[
+            f"Entity Noising ({where}) never changes sentences with overlapping entities, {excluded} of {with_triples}: "
+            f"its probability of {probability:g} is {effective:.4f} over all sentences with triples."
+        ] = None
+    return list(notes)
+
+
 def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
-    """Return the row of trainings; its first cell says whose it is, for the report's matrix."""
+    """Return the row of trainings; the cell of the seeds carries their subject, for the report's matrix."""
     where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
-    cells = [Cell(len(facts), 0, of=subject(run._asdict())), *_cells(facts)]
+    encoders = dict.fromkeys(map(describe_encoder, facts))
+    seeds = Cell(len(facts), 0, of=subject(run._asdict()))
+    cells = [Cell(text=", ".join(encoders)), seeds, *_cells(facts)]
     return Row(labels.extractor(run.extractor, run.noise), cells, where)
 
 

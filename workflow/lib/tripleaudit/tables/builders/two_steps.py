@@ -22,7 +22,7 @@ from tripleaudit.tables.gates import (
     pairs_of,
     sentences,
 )
-from tripleaudit.tables.grid import FRACTION, ScoreColumn, ScoreRow, prf_columns, row_notes, score_table
+from tripleaudit.tables.grid import FRACTION, ScoreColumn, ScoreRow, prf_columns, row_in_paper, row_notes, score_table
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.leads import END_TO_END, IN_TWO_STEPS, lead_two_step
 
@@ -151,7 +151,7 @@ def _change(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     alone = split_two_step(run.extractor)[1]
     end_to_end = run._replace(training="nz" if alone in inputs.untrained else "wz", extractor=alone)
     gain = inputs.scores.difference(run, end_to_end, matching=row.matching, digits=2)
-    return replace(gain, reported=_paper_two_step(row, column, "F1_gain_points"))
+    return replace(gain, reported=_paper_two_step(row_in_paper(inputs, row, column), column, "F1_gain_points"))
 
 
 def answer_zcc(table: Table, inputs: TableInputs) -> str:

@@ -16,6 +16,7 @@ from tripleaudit.tables.grid import (
     ScoreRow,
     extracts,
     prf_columns,
+    row_in_paper,
     row_notes,
     score_table,
 )
@@ -116,7 +117,7 @@ def _drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
     nz, wz = (row.run._replace(testing=testing) for testing in ("nz", "wz"))
     drop = inputs.scores.difference(nz, wz, matching=row.matching)
     setting = f"train {row.run.training.upper()} / test NZ vs WZ"
-    return replace(drop, reported=printed(row, 3, setting, "F1_drop_points"))
+    return replace(drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points"))
 
 
 def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> Cell:
@@ -124,7 +125,8 @@ def _realistic_drop(inputs: TableInputs, row: ScoreRow, column: ScoreColumn) -> 
         return Cell(text="")
     usual, realistic = (row.run._replace(training=setting, testing=setting) for setting in ("nz", "wz"))
     drop = inputs.scores.difference(usual, realistic, matching=row.matching)
-    return replace(drop, reported=printed(row, 3, "train NZ / test NZ vs train WZ / test WZ", "F1_drop_points"))
+    setting = "train NZ / test NZ vs train WZ / test WZ"
+    return replace(drop, reported=printed(row_in_paper(inputs, row, column), 3, setting, "F1_drop_points"))
 
 
 def answer_end_to_end(table: Table, inputs: TableInputs) -> str:

@@ -1,0 +1,58 @@
+"""The encoder behind measured values, and the extractor under which a paper prints values of a training."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from tripleaudit.descriptors import EXTRACTORS
+from tripleaudit.tables import labels
+from tripleaudit.tables.cells import Cell
+
+UNKNOWN: Final = "not recorded"
+PAPER_ENCODER: Final = "The reported values are those of BERT-base (12 layers, 110 million parameters)."
+
+
+def describe_encoder(fact: Mapping[str, Any]) -> str:
+    """Return an encoder in words, such as ``minilm (6 layers, 22.6 million parameters)``.
+
+    Args:
+        fact: of a training (:func:`tripleaudit.systems.facts.training_fact`).
+    """
+    encoder = fact.get("encoder")
+    if not encoder:
+        return UNKNOWN
+    return f"{encoder['name']} ({encoder['layers']} layers, {encoder['parameters'] / 1e6:.1f} million parameters)"
+
+
+def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
+    """Return the note that names the encoder of every measured value next to a reported one; none without such values.
+
+    Args:
+        scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.
+        cells: all cells of the table.
+    """
+    systems: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if cell.reported is None or cell.value is None or not cell.of:
+            continue
+        label = labels.extractor(cell.of["extractor"], cell.of["noise"])
+        for fact in scores.trainings_behind(cell.of):
+            systems.setdefault(describe_encoder(fact), {})[label] = None
+    if not systems:
+        return []
+    measured = "; ".join(f"{encoder}: {', '.join(names)}" for encoder, names in systems.items())
+    return [f"Encoder of the measured values: {measured}. {PAPER_ENCODER}"]
+
+
+def name_in_paper(fact: Mapping[str, Any], name: str, noise: str) -> tuple[str, str]:
+    """Return the extractor and the noise setting under which a paper prints values of a training.
+
+    A system with stored predictions may have any name; the provenance of its training says which extractor it is.
+
+    Args:
+        fact: of the training.
+        name, noise: of its row.
+    """
+    extractor = fact.get("extractor")
+    if extractor not in EXTRACTORS:
+        return name, noise
+    return extractor, "noising" if fact.get("noise_probability") else noise
