@@ -157,14 +157,16 @@ def test_overlapping_keywords_raise_no_score():
 def test_one_entity_that_a_judge_sees_in_several_needles_counts_once():
     needles, extracted = toy()
     event, product = (judged(match, 2) for match in identify(needles, extracted))
-    assert [row["llm"] for row in rated([event, product])] == [False, True]  # the one with its keywords
-    assert [row["llm"] for row in rated([event, product], identification=INDEPENDENT)] == [True, True]
+    assert [row["llm"] for row in rated([event, product])] == [True, True]  # as in the paper
+    single = rated([event, product], identification=ONE_TO_ONE)
+    assert [row["llm"] for row in single] == [False, True]  # the one with its keywords
     rows = [
         {"id": "a", "doc": "d", "llm": True, "llm_index": 4, "n_index": None, "k_ratio": 0.9, "k_any": 0.9},
         {"id": "b", "doc": "d", "llm": True, "llm_index": 4, "n_index": 4, "k_ratio": 0.1, "k_any": 0.1},
     ]
-    assert [row["llm"] for row in rated(rows)] == [False, True]
-    assert [row["llm"] for row in rated([dict(row, n_index=None) for row in rows])] == [True, False]
+    nameless = [dict(row, n_index=None) for row in rows]
+    assert [row["llm"] for row in rated(rows, identification=ONE_TO_ONE)] == [False, True]
+    assert [row["llm"] for row in rated(nameless, identification=ONE_TO_ONE)] == [True, False]
 
 
 @pytest.mark.parametrize(

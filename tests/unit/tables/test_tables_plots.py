@@ -192,10 +192,10 @@ def test_documents_in_few_parts_and_in_many_share_their_positions() -> None:
     run = keys_of({"study": "s", "corpus": "c", "protocol": "parts", "extractor": "m"})
     scores = [Score(run, str(part), "", "redundancy", value) for part, value in enumerate((0.1, 0.8, 0.3), 1)]
     (panel,) = lost_in_the_middle.draw(TableInputs(scores=ScoreIndex(scores)))["concat"]
-    mine, paper = ([row for row in rows_of(panel) if (row["series"] == "m") is own] for own in (True, False))
+    mine = list(rows_of(panel))
     assert [(row["position"], row["value"]) for row in mine] == [(0.1667, 0.1), (0.5, 0.8), (0.8333, 0.3)]
     assert [row["part"] for row in mine] == ["1 of 3", "2 of 3", "3 of 3"]
-    assert (len(paper), paper[0]["position"], paper[-1]["position"]) == (15, 0.0333, 0.9667)
+    assert {row["series"] for row in mine} == {"m"}
 
 
 def test_unknown_plot(tmp_path: Path) -> None:

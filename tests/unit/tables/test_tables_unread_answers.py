@@ -7,6 +7,7 @@ from support.scored import tables_of
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.scores import Score, keys_of
 from tripleaudit.tables.building import build_table
+from tripleaudit.tables.render import to_markdown
 from tripleaudit.tables.unread_answers import UNREAD
 
 KEYS = {"study": "s", "corpus": "demo", "protocol": "original", "training": "nz", "testing": "nz", "noise": "none"}
@@ -68,3 +69,14 @@ def test_a_model_with_mostly_truncated_answers_does_not_lead_by_minea(tmp_path) 
         assert measured == {"smollm2": UNREAD, "other": ""}
         assert any("smollm2 8 of 8" in note for note in found.notes)
     assert "by smollm2" not in found.answer
+
+
+def test_no_value_of_the_paper_stands_next_to_needles_in_other_documents(tmp_path) -> None:
+    scores = []
+    for protocol, matching, metric in (("needles", "max", "minea"), ("needles", "", "needles"), ("parts", "", "empty")):
+        keys = keys_of({"study": "s", "corpus": "demo", "protocol": protocol, "extractor": "model", "seed": "1"})
+        scores.append(Score(keys, "all", matching, metric, 1.0, None, None))
+    inputs = tables_of(tmp_path, [], [], scores)
+    for name in ("minea", "needle-criteria", "llm-comparison", "lost-in-the-middle", "iterations"):
+        text = to_markdown(build_table(name, inputs))
+        assert "gpt-4" not in text and "Paper" not in text and "reported" not in text

@@ -8,9 +8,10 @@ wrong type does not matter:
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
 - ``llm``: a model points at the entity that is the needle (:func:`.extracting.judge`).
 
-The paper asks every needle by itself (``independent``), so that where keywords overlap a missed needle is credited with
-what was extracted about another one. By default an entity therefore stands for one needle at most (``one-to-one``): the
-one whose name it bears, else the one whose keywords it has most of. Where keywords are disjoint, both say the same.
+By default every needle is checked by itself, as in the paper (``independent``), so that where keywords overlap a missed
+needle is credited with what was extracted about another one. With ``one-to-one`` an entity stands for one needle at
+most: the one whose name it has, else the one whose keywords it has most of. Where keywords are disjoint, both rules
+agree.
 
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
 rates, and the overall score their mean weighted by the number of needles (section 5.2.2). It is the maximum of rates,
@@ -185,7 +186,7 @@ EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 def rated(
     matches: Iterable[Mapping[str, Any]],
     thresholds: Sequence[float] = THRESHOLDS,
-    identification: str = ONE_TO_ONE,
+    identification: str = INDEPENDENT,
 ) -> list[dict[str, Any]]:
     """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds applied.
 
@@ -212,7 +213,7 @@ def rated(
     return rows
 
 
-def rate_matches(folder: str | Path, thresholds: Sequence[float], identification: str = ONE_TO_ONE) -> None:
+def rate_matches(folder: str | Path, thresholds: Sequence[float], identification: str = INDEPENDENT) -> None:
     """Decide which needles count as found: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
     for name in ("matches", "untouched-matches"):
         matches = [match for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]

@@ -8,7 +8,7 @@ from pydantic import Field
 from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique, among
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CANDIDATES, IDENTIFICATIONS, ONE_TO_ONE, THRESHOLDS
+from tripleaudit.needles.minea import CANDIDATES, IDENTIFICATIONS, INDEPENDENT, THRESHOLDS
 from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
@@ -67,7 +67,7 @@ class NeedleSettings(Section):
     """Characters of a document in prompts for needles."""
     discover: bool = False
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
-    identification: Annotated[str, among(IDENTIFICATIONS)] = ONE_TO_ONE
+    identification: Annotated[str, among(IDENTIFICATIONS)] = INDEPENDENT
     """Whether an extracted entity stands for one needle at most, or for as many as it is like (as in the paper)."""
     thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
         THRESHOLDS

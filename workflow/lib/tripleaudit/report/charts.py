@@ -50,7 +50,8 @@ def chart(table: Table, address: Address) -> dict[str, Any] | None:
 def by_stratum(table: Table) -> dict[str, Any] | None:
     """Return F1 by how much of a triple training has shown, a line for each system and a dashed one for looking up.
 
-    Of a table with several corpora, those of the first are drawn; None for a table without these scores.
+    Of a table with several corpora, those of the first are drawn; None for a table without these scores. Where
+    there are more systems than lines fit, those that the table's lead names are drawn, then those with the greatest F1.
     """
     cells = [cell for cell in table.find(metric="f1") if table.full == 100 and cell.of["stratum"] in labels.SHORT_TYPES]
     corpora = dict.fromkeys(labels.corpus(cell.of["corpus"]) for cell in cells)
@@ -59,7 +60,8 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
     drawn = Counter(name for name, _ in named)
     trivial = list(map(labels.extractor, BASELINES))
     looked = [name for name in trivial if drawn[name] > 1][:1]  # a line needs two
-    names = [name for name, points in drawn.items() if points > 1 and name not in trivial][: MOST_SERIES - 1]
+    systems = [name for name, points in drawn.items() if points > 1 and name not in trivial]
+    names = _most_important(systems, table, next(iter(corpora), ""))
     points = [
         {**panels.point(name, name, cell), "stratum": labels.TYPES[cell.of["stratum"]], "looked": name in looked}
         for name, cell in named
@@ -69,6 +71,20 @@ def by_stratum(table: Table) -> dict[str, Any] | None:
         return None
     panel = panels.falling(points, [*names, *looked], list(labels.TYPES.values())[:3])
     return responsive({**panel, "title": next(iter(corpora))} if len(corpora) > 1 else panel)
+
+
+def _most_important(systems: list[str], table: Table, corpus: str) -> list[str]:
+    """Return the systems that get a line, in the order of the table."""
+    f1: dict[str, float] = {}
+    for cell in table.find(metric="f1", stratum="all"):
+        if labels.corpus(cell.of["corpus"]) == corpus:
+            f1.setdefault(labels.extractor(cell.of["extractor"], cell.of["noise"]), cell.value)
+
+    def importance(name: str) -> tuple[bool, float]:
+        return name in table.lead, f1.get(name, 0.0)
+
+    chosen = sorted(systems, key=importance, reverse=True)[: MOST_SERIES - 1]
+    return [name for name in systems if name in chosen]
 
 
 def responsive(panel: dict[str, Any]) -> dict[str, Any]:

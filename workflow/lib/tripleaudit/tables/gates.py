@@ -216,8 +216,8 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         f"{values}, and it takes {FEW}.",
         "zero": f"{names} find{'s' * one} nothing right {first} or {second}, which says nothing about either: it takes "
         "more epochs, or more training sentences.",
-        "unread": f"No conclusion for {names}: most answers were truncated, refused or could not be read ({UNREAD}){values}; "
-        "it takes a greater max_tokens, or another model.",
+        "unread": f"No conclusion for {names}: most answers were truncated, refused or could not be read ({UNREAD})"
+        f"{values}; a greater max_tokens or another model is needed.",
         "unfinished": f"No conclusion for {names}: {'its training was' if one else 'their trainings were'} still "
         f"rising ({UNFINISHED}), so that the values{values} may change with more training; it takes more epochs.",
         "unsettled": f"No conclusion for {names}: there were too few evaluations to know whether training was still "

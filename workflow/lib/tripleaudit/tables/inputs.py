@@ -181,7 +181,7 @@ class ScoreIndex:
         return replace(found, mark="".join(dict.fromkeys(marks)))
 
     def mark(self, run: RunKey) -> str:
-        """Return the marks of a run: of its training (of two-step extraction, both trainings), and of unread answers."""
+        """Return the marks of a run's training (of both trainings in two-step extraction) and of its unread answers."""
         trained = self._runs_behind(run)
         marks = [mark for mark in MARKS if any(mark in self.marks.get(one, "") for one in trained)]
         unread = self.unread_answers(run._asdict())

@@ -49,6 +49,6 @@ def unread_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
     if not counts:
         return []
     return [
-        f"Answers that were truncated, refused or could not be read: {', '.join(counts)}. Complete triples or entities of "
-        "a truncated answer count; other unread answers count as empty."
+        f"Answers that were truncated, refused or could not be read: {', '.join(counts)}. Complete triples or entities "
+        "of a truncated answer count; other unread answers count as empty."
     ]

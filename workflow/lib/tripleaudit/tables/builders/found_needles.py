@@ -6,13 +6,10 @@ from functools import partial
 
 from tripleaudit.descriptors import Headline, TableSpec
 from tripleaudit.files import read_jsonl
-from tripleaudit.tables import reported
-from tripleaudit.tables.cells import GAP, REPORTED, SMALL, Cell, Column, Row, Table, subject
+from tripleaudit.tables.cells import GAP, SMALL, Cell, Column, Row, Table, subject
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of
 from tripleaudit.tables.unread_answers import UNREAD
-
-READS = ("data/reported/minea.csv",)
 
 LITTLE = f" So few say little: a conclusion takes {FEW}."
 SMALL_NOTE = f"{SMALL}: of fewer than {FEW} needles, which is too few for a conclusion."
@@ -21,7 +18,6 @@ CRITERIA_NOTE = (
     "n: an extracted entity has the needle's name; ns: the name stands anywhere in the extraction; k(t): an entity has "
     "at least the share t of the needle's keywords; llm: a model points at the entity."
 )
-PRIVATE = "The paper's documents are private: its values show what to expect, they are no target."
 WILSON = "[low, high] is the 95 % Wilson interval over needles."
 MINEA_INTERVAL = (
     f"{WILSON} That of MINEA reaches down to criteria chosen on other needles: the best of several rates lies too "
@@ -61,14 +57,6 @@ def strata_of(inputs: TableInputs, run: RunKey, metric: str) -> list[str]:
     return [stratum for stratum, rule, name in inputs.scores.measured(run) if (rule, name) == ("", metric)]
 
 
-def printed(table: int, variant: str, metric: str, setting: str | None = None) -> str | None:
-    """Return a value of the paper by its table, row, metric and, where the table has several, setting."""
-    for key, value in reported.values("minea").items():
-        if (key[0], key[4], key[5]) == (str(table), variant, metric) and setting in (None, key[2]):
-            return value
-    return None
-
-
 def criterion_label(name: str) -> str:
     """``k0.5`` as ``k(0.5)``."""
     return f"k({name[1:]})" if name.startswith("k") else name
@@ -105,7 +93,7 @@ def minea(inputs: TableInputs) -> Table:
     displaced = [f"{name} {100 * share:.1f} %" for name, share in hidden if share is not None]
     return inputs.table(
         "MINEA: share of infused needles that the best criterion finds, by entity type and overall.",
-        ["MINEA", "Needles", "Any criterion", "False positives", "Paper MINEA"],
+        ["MINEA", "Needles", "Any criterion", "False positives"],
         rows,
         ("Entity type", "Model"),
         "MINEA of a type is the greatest rate of its criteria; groups and the overall score weigh types by their "
@@ -118,7 +106,6 @@ def minea(inputs: TableInputs) -> Table:
         MINEA_INTERVAL,
         SMALL_NOTE,
         coverage_note(inputs, runs),
-        PRIVATE,
     )
 
 
@@ -142,19 +129,17 @@ def _row(inputs: TableInputs, run: RunKey, stratum: str, group: str) -> Row:
         replace(rate_of(inputs, one, metric, by, stratum), low=None, high=None)
         for one, metric, by in ((run, "minea_any", "any"), (run._replace(protocol="needles-untouched"), "minea", "max"))
     )
-    paper, needles = (printed(3, "overall" if stratum == "all" else stratum, metric) for metric in ("MINEA", "needles"))
     cells = (
         rate_of(inputs, run, "minea", "max", stratum),
         cell_of(inputs, run, "needles", of=stratum),
         either,
         untouched,
-        Cell(text=f"{paper} of {needles}" if paper else ""),
     )
     return Row("Overall" if stratum == "all" else stratum.replace("group:", "Group "), cells, group)
 
 
 def needle_criteria(inputs: TableInputs) -> Table:
-    """Build from the scores of the criteria; types of the paper stand next to its values."""
+    """Build from the scores of the criteria."""
     runs, rows = runs_of(inputs, "needles"), []
     measured = [one for run in runs for one in inputs.scores.measured(run)]
     criteria = list(dict.fromkeys(criterion for _, criterion, metric in measured if metric == "rate"))
@@ -168,7 +153,6 @@ def needle_criteria(inputs: TableInputs) -> Table:
                 replace(
                     cell,
                     bold=best is not None and cell.value == best and stratum != "all",
-                    reported=printed(5, stratum, f"criterion_{criterion}"),
                 )
                 for criterion, cell in rates.items()
             ]
@@ -184,7 +168,6 @@ def needle_criteria(inputs: TableInputs) -> Table:
         WILSON,
         SMALL_NOTE,
         coverage_note(inputs, runs),
-        f"{REPORTED} {PRIVATE}",
     )
 
 
@@ -224,7 +207,7 @@ def needle_example(inputs: TableInputs) -> Table:
 
 
 def llm_comparison(inputs: TableInputs) -> Table:
-    """Build from the overall scores; the paper's models follow those of the study."""
+    """Build from the overall scores of every model."""
     digits, runs, rows = inputs.digits(3), runs_of(inputs, "needles"), []
     for run in runs:
         cells = (
@@ -233,24 +216,17 @@ def llm_comparison(inputs: TableInputs) -> Table:
             cell_of(inputs, run, "needles"),
             cell_of(inputs, run._replace(protocol="calls"), "coverage", digits),
         )
-        rows.append(Row(model_label(run, runs), cells, "This study"))
-    for key, value in reported.values("minea").items():
-        if key[0] == "6":
-            # the printed six digits are exact shares of 187 needles
-            found = round(float(value) * 187)
-            cells = (Cell(float(value), digits), Cell(found, 0), Cell(187, 0), Cell(text=""))
-            rows.append(Row(key[3], cells, "Paper"))
+        rows.append(Row(model_label(run, runs), cells))
     return inputs.table(
         "Language models compared by MINEA, all needles together.",
         ["MINEA", "Found", "Needles", "Coverage"],
         rows,
-        ("Model", "Source"),
-        "Found: needles that the best criterion of their type finds. Models of this study extract the same "
-        "documents with the same needles, prompts and limits.",
+        ("Model", ""),
+        "Found: needles that the best criterion of their type finds. All models extract the same documents with the "
+        "same needles, prompts and limits.",
         MINEA_INTERVAL,
         SMALL_NOTE,
         coverage_note(inputs, runs),
-        PRIVATE,
     )
 
 
@@ -306,9 +282,7 @@ def answer_needle_example(table: Table, inputs: TableInputs) -> str:
 
 def answer_comparison(table: Table, inputs: TableInputs) -> str:
     stated = leader(_overall(table), "MINEA")
-    if not stated:
-        return NOT_MEASURED
-    return f"{stated}. The paper's models read other documents, so nothing ranks them against this study's."
+    return f"{stated}." if stated else NOT_MEASURED
 
 
 about_needles = partial(TableSpec, needs="needles", possible=lambda study: bool(study.needles.models))

@@ -5,36 +5,32 @@ from dataclasses import replace
 
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables.builders.found_needles import (
-    PRIVATE,
     by_run_of,
     cell_of,
     coverage_note,
     group_of,
     labelled,
     model_label,
-    printed,
     runs_of,
     strata_of,
 )
-from tripleaudit.tables.cells import GAP, REPORTED, Cell, Column, Row, Table, number
+from tripleaudit.tables.cells import GAP, Cell, Column, Row, Table, number
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, several
 from tripleaudit.tables.inputs import RunKey, TableInputs
 
-PAPER_PARTS = 15
-
 
 def lost_in_the_middle(inputs: TableInputs) -> Table:
-    """Build from the redundancy by part; the paper's fifteen parts are a row of their own."""
+    """Build from the redundancy by part, a row for each model."""
     digits, runs = inputs.digits(3), runs_of(inputs, "parts")
     measured = {run: [part for part in strata_of(inputs, run, "redundancy") if part.isdigit()] for run in runs}
-    parts = max([PAPER_PARTS, *map(len, measured.values())])
+    parts = max(map(len, measured.values()), default=1)
     rows, remarks = [], []
     for run, own in measured.items():
         cells = [
             cell_of(inputs, run, "redundancy", digits, of=part) if part in own else Cell(text="")
             for part in map(str, range(1, parts + 1))
         ]
-        rows.append(Row(model_label(run, runs), cells, "This study"))
+        rows.append(Row(model_label(run, runs), cells))
         empty = sum(cell_of(inputs, run, "empty", of=part).value or 0 for part in own)
         restarted, documents = (int(cell_of(inputs, run, name).value or 0) for name in ("restarted", "documents"))
         remarks.append(
@@ -42,35 +38,31 @@ def lost_in_the_middle(inputs: TableInputs) -> Table:
             f"{int(empty)} brought no entity (counted as 0) and {restarted} did not fit into the context, so that "
             "a new thread without history answered them."
         )
-    paper = [printed(1, "key='name'", "redundancy", f"part {n} of {PAPER_PARTS}") for n in range(1, parts + 1)]
-    cells = [Cell(float(value), digits) if value else Cell(text="") for value in paper]
-    rows.append(Row("gpt-4-1106-preview", cells, "Paper"))
     return inputs.table(
         "Lost in the middle? Share of entities that a repeated extraction of each part returns although they were "
         "extracted from it before.",
         [Column(str(part), "Part") for part in range(1, parts + 1)],
         rows,
-        ("Model", "Source"),
+        ("Model", ""),
         "Redundancy compares names. After a whole document is extracted, each part is shown once more, every time "
         "from the same state of the thread; a model that uses its history returns little that is old.",
         *remarks,
         coverage_note(inputs, runs),
-        PRIVATE,
     )
 
 
-# metric in the scores file -> whether high is better, variant in the paper's table (None for no such metric)
+# metric in the scores file -> whether high is better
 SCORES = {
-    "semantic_similarity": (True, ""),
-    "relevance": (True, ""),
-    "relevance_spread": (False, ""),
-    "redundancy_avoidance(0.2)": (True, "threshold 0.2"),
-    "redundancy_avoidance(0.1)": (True, "threshold 0.1"),
-    "redundancy_avoidance(0.5,name)": (True, "threshold 0.5 on 'name'"),
-    "bias_avoidance": (True, ""),
-    "supported_values": (True, None),
-    "incompleteness": (False, ""),
-    "suswir": (True, None),
+    "semantic_similarity": True,
+    "relevance": True,
+    "relevance_spread": False,
+    "redundancy_avoidance(0.2)": True,
+    "redundancy_avoidance(0.1)": True,
+    "redundancy_avoidance(0.5,name)": True,
+    "bias_avoidance": True,
+    "supported_values": True,
+    "incompleteness": False,
+    "suswir": True,
 }
 GAIN = 0.01  # a smaller relative improvement counts as stagnation
 
@@ -81,7 +73,7 @@ def iterations(inputs: TableInputs) -> Table:
     steps = sorted({step for run in runs for step in strata_of(inputs, run, "entities")}, key=int)
     for run in runs:
         entities = [cell_of(inputs, run, "entities", 1, of=step) for step in steps]
-        for metric, (high, variant) in SCORES.items():
+        for metric, high in SCORES.items():
             cells = [cell_of(inputs, run, metric, digits, of=step) for step in steps]
             values = [cell.value for cell in cells]
             turn = turning_point(values, high)
@@ -89,14 +81,9 @@ def iterations(inputs: TableInputs) -> Table:
             many = [(cell.value or 0) > 1 for cell in entities]
             known = [value for value, repeatable in zip(values, many, strict=True) if repeatable and value is not None]
             best = (max if high else min)(known) if len(set(known)) > 1 else None
-            paper = metric.partition("(")[0]
             cells = [
-                replace(
-                    cell,
-                    bold=repeatable and cell.value is not None and cell.value == best,
-                    reported=None if variant is None else printed(2, variant, paper, f"{step} iterations"),
-                )
-                for cell, step, repeatable in zip(cells, steps, many, strict=True)
+                replace(cell, bold=repeatable and cell.value is not None and cell.value == best)
+                for cell, repeatable in zip(cells, many, strict=True)
             ]
             cells.append(Cell(text="" if turn is None else steps[turn]))
             name = "SUSWIR" if metric == "suswir" else metric.replace("_", " ").replace("(", " (").replace(",", ", ")
@@ -116,7 +103,6 @@ def iterations(inputs: TableInputs) -> Table:
         "Bias avoidance: share of extracted entities whose name stands in the document. Supported values: the same "
         "of all their properties' values, so that a description in other words is no support.",
         coverage_note(inputs, runs),
-        f"{REPORTED} {PRIVATE}",
         f"{GAP}: not defined.",
     )
 

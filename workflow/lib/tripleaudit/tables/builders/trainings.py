@@ -86,8 +86,9 @@ def _noising_notes(trainings: Mapping[RunKey, Sequence[Mapping[str, Any]]]) -> l
         effective = probability * (1 - excluded / with_triples)
         where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}"
         notes[
-            f"Entity Noising ({where}) never changes sentences with overlapping entities, {excluded} of {with_triples}: "
-            f"its probability of {probability:g} is {effective:.4f} over all sentences with triples."
+            f"Entity Noising ({where}) never changes sentences with overlapping entities, "
+            f"{excluded} of {with_triples}; its probability of {probability:g} is {effective:.4f} "
+            "over all sentences with triples."
         ] = None
     return list(notes)
 

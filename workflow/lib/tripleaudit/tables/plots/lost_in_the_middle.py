@@ -1,12 +1,10 @@
-"""``lost-in-the-middle``: redundancy by position of the part, the paper's curve dashed (MINEA, table 1)."""
+"""``lost-in-the-middle``: redundancy by position of the part, a line for each model."""
 
 from tripleaudit.tables import panels
-from tripleaudit.tables.builders.found_needles import cell_of, model_label, printed, runs_of, strata_of
-from tripleaudit.tables.builders.repeated_calls import PAPER_PARTS
+from tripleaudit.tables.builders.found_needles import cell_of, model_label, runs_of, strata_of
 from tripleaudit.tables.inputs import TableInputs
 
 NAME = "lost-in-the-middle"
-PAPER = "paper (gpt-4-1106-preview, private documents)"
 
 
 def draw(inputs: TableInputs) -> panels.Spec:
@@ -23,11 +21,6 @@ def draw(inputs: TableInputs) -> panels.Spec:
     if not rows:
         return panels.plot([])
     names = list(dict.fromkeys(row["series"] for row in rows))
-    paper = [printed(1, "key='name'", "redundancy", f"part {n + 1} of {PAPER_PARTS}") for n in range(PAPER_PARTS)]
-    rows += _points(PAPER, [float(value) for value in paper])
-    known = [*names, PAPER]
-    colour = panels.series(known, columns=1)
-    dashes = {"domain": known, "range": [*([1, 0] for _ in names), [5, 3]]}
     panel = {
         "data": panels.values(rows),
         "height": 200,
@@ -35,8 +28,7 @@ def draw(inputs: TableInputs) -> panels.Spec:
         "encoding": {
             "x": panels.number("position", "position of the part in the document", (0, 1)),
             "y": panels.number("value", "redundancy", (0, 1)),
-            "color": colour,
-            "strokeDash": {**colour, "scale": dashes},
+            "color": panels.series(names, columns=1),
             "tooltip": panels.tips(series="", part="", value="redundancy"),
         },
     }

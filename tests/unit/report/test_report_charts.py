@@ -1,0 +1,30 @@
+"""Which systems the plot of the report's first screen draws."""
+
+from tripleaudit.report.charts import by_stratum
+from tripleaudit.tables.cells import Cell, Column, Row, Table, subject
+
+STRATA = ("all", "entirely_seen", "unseen")
+
+
+def table(scores: dict[str, float], lead: str) -> Table:
+    def cells(name: str, value: float) -> list[Cell]:
+        run = {"corpus": "c", "protocol": "original", "training": "nz", "testing": "nz", "extractor": name}
+        keys = [subject({**run, "noise": "none"}, stratum, "exact-string", "f1") for stratum in STRATA]
+        return [Cell(value, low=value - 1, high=value + 1, of=of, cases=100, full=100) for of in keys]
+
+    rows = [Row(name, cells(name, value)) for name, value in scores.items()]
+    return Table("type-f1", "", [Column(stratum) for stratum in STRATA], rows, lead=lead)
+
+
+def drawn(of: Table) -> list[str]:
+    return list(dict.fromkeys(point["series"] for point in by_stratum(of)["data"]["values"]))
+
+
+def test_the_systems_of_the_headline_are_drawn_however_many_there_are() -> None:
+    scores = {f"system{number:02d}": float(number) for number in range(1, 14)}
+    shown = drawn(table(scores, "F1 of system02 falls."))
+    assert shown == ["system02", *(f"system{number:02d}" for number in range(8, 14))]
+
+
+def test_a_few_systems_are_all_drawn_in_the_order_of_the_table() -> None:
+    assert drawn(table({"b": 10.0, "a": 20.0}, "")) == ["b", "a"]
