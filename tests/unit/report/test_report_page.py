@@ -422,3 +422,10 @@ def test_differences_to_reported_values_are_summed_up():
         "2 reported values stand next to measured ones; half of the absolute differences are at most 1.5, the "
         "greatest difference is +2 (in the table's unit)."
     )
+
+
+def test_the_sentences_begin_with_the_best_system_on_the_original_test_set(data):
+    start = data["start"]
+    assert start["set"] == "demo/original"
+    assert start["system"] in {system["key"] for system in data["systems"]}
+    assert start["system"].startswith("casrel")

@@ -16,6 +16,8 @@ from tripleaudit.machine import storage
 if TYPE_CHECKING:
     from tripleaudit.fields import Section
 
+BELOW = 3
+"""Exit code where a score or a change is below a limit of the user; 1 and 2 stand for errors."""
 OUTPUTS = ("out", "report", "write", "facts", "calls")  # options that name what is written begin like this
 
 
@@ -121,6 +123,16 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="ROLE=COLUMN",
         help="the same of PREDICTIONS alone, such as order=sor",
+    )
+
+
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add ``--missing``, which says what a sentence without a prediction means."""
+    parser.add_argument(
+        "--missing",
+        choices=("refuse", "empty"),
+        default="refuse",
+        help="sentences without a prediction: refuse the file (default), or take them as without triples",
     )
 
 

@@ -9,11 +9,12 @@ import contextlib
 import functools
 import inspect
 import itertools
+import re
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -27,6 +28,7 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
     create_model,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError, core_schema
 
@@ -34,7 +36,25 @@ from tripleaudit.errors import UserError, hint
 from tripleaudit.files import read_jsonl, write_jsonl
 
 TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
+EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+def is_exponent(value: Any) -> bool:
+    """Whether a value is the text of a number with an exponent, such as ``3e-4``."""
+    return isinstance(value, str) and EXPONENT.fullmatch(value.strip()) is not None
+
+
+def read_exponents(values: Any) -> Any:
+    """Return a mapping with numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
+    if not isinstance(values, Mapping):
+        return values
+    return {key: float(value) if is_exponent(value) else value for key, value in values.items()}
+
+
+def _takes(annotation: Any, kind: type[Any]) -> bool:
+    """Whether a type is of this kind, or a union or list with it."""
+    return annotation is kind or any(_takes(part, kind) for part in get_args(annotation))
 
 
 class Section(BaseModel):
@@ -48,6 +68,19 @@ class Section(BaseModel):
         protected_namespaces=(),
         defer_build=True,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_exponents(cls, values: Any) -> Any:
+        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, where a key expects a number."""
+        if not isinstance(values, Mapping):
+            return values
+        numbers = {
+            key: float(values[key])
+            for name, field in cls.model_fields.items()
+            if (key := field.alias or name) in values and is_exponent(values[key]) and _takes(field.annotation, float)
+        }
+        return {**values, **numbers} if numbers else values
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], where: str) -> Self:

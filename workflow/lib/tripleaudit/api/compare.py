@@ -74,6 +74,7 @@ def compare(
     matching: str = "exact-string",
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
+    missing: str = "refuse",
     bootstrap: int = 1000,
     shuffles: int = 10_000,
     seed: int = 0,
@@ -88,6 +89,7 @@ def compare(
         matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
+        missing: ``empty`` takes sentences without a prediction as without triples, ``refuse`` refuses the file.
         bootstrap: resamples of the intervals; 0: none.
         shuffles: draws of the tests.
         seed: of both.
@@ -96,7 +98,7 @@ def compare(
         UserError: something cannot be read, or the sides do not belong together.
     """
     matching = check_matching(matching)
-    options = {"format": format, "columns": columns or {}}
+    options = {"format": format, "columns": columns or {}, "missing": missing}
     right, seen = None if gold is None else given(gold, "gold"), None if train is None else given(train, "train")
     sides = given(first, "first"), given(second, "second")
     runs = [_side(side, right, seen, options) for side in sides]

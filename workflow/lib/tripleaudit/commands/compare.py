@@ -1,13 +1,16 @@
 """``tripleaudit compare``: what changed from one prediction file, result folder or study to another."""
 
 import argparse
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tripleaudit.arguments import RESAMPLES, SEED, Real, Whole, add_reading
+from tripleaudit.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_missing, add_reading
+
+if TYPE_CHECKING:
+    from tripleaudit.exchange.differences import Difference
 
 HELP = "compare two prediction files, result folders or studies: tests, intervals, changed sentences"
-BELOW = 3
-"""Exit code where the difference is below ``--fail-below``; 1 and 2 stand for errors."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,11 +21,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train", metavar="TRAIN", type=Path, help="of two prediction files; adds strata")
     parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
     add_reading(parser, "prediction and corpus files")
+    add_missing(parser)
     parser.add_argument(
         "--fail-below",
         type=Real(-100, 100),
         metavar="POINTS",
         help=f"exit with {BELOW} if the F1 of any pair changes by less than this, in points (0: on any loss)",
+    )
+    parser.add_argument(
+        "--significant",
+        action="store_true",
+        help="with --fail-below: only if the whole 95 %% interval of the change lies below it",
     )
     parser.add_argument("--show", type=Whole(), default=10, metavar="N", help="changed sentences to print (10)")
     parser.add_argument("--json", action="store_true", help="print one JSON object, all changed sentences included")
@@ -43,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     from tripleaudit.exchange.comparison_page import to_page
     from tripleaudit.files import atomic_write
 
+    if args.significant and args.fail_below is None:
+        raise UserError("--significant: has no meaning without --fail-below POINTS")
     form = args.out.suffix.lstrip(".") if args.out else ""
     if args.out and form not in ("json", "md", "html"):
         raise UserError(f"--out {args.out}: expected a file that ends in .json, .md or .html")
@@ -54,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         matching=args.matching,
         format=args.format,
         columns=parse_columns(args.column),
+        missing=args.missing,
         bootstrap=args.bootstrap,
         shuffles=args.shuffles,
         seed=args.seed,
@@ -63,5 +75,29 @@ def run(args: argparse.Namespace) -> int:
         with atomic_write(args.out) as stream:
             stream.write(json.dumps(result.to_json(), ensure_ascii=False) if form == "json" else to_page(found, form))
     print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else to_page(found, "md", args.show))
-    worst = min(100 * pair.total.change() for pair in result.pairs)
-    return BELOW if args.fail_below is not None and worst < args.fail_below else 0
+    if args.fail_below is None:
+        return 0
+    below = [pair for pair in result.pairs if is_below(pair.total, args.fail_below, args.significant)]
+    for pair in below:
+        name = f"{pair.name}: " if pair.name else ""
+        print(f"error: {name}{describe_change(pair.total)} (allowed: {args.fail_below:g})", file=sys.stderr)
+    return BELOW if below else 0
+
+
+def is_below(difference: "Difference", points: float, significant: bool) -> bool:
+    """Whether F1 changed by less than so many points; ``significant`` asks that of its whole interval."""
+    if not significant:
+        return 100 * difference.change() < points
+    return difference.bounds is not None and 100 * difference.bounds["f1"].high < points
+
+
+def describe_change(difference: "Difference") -> str:
+    """Return ``F1 fell by 11.6 points [5.2, 18.0]``, with the interval where there is one."""
+    change = 100 * difference.change()
+    sign, verb = (-1, "fell") if change < 0 else (1, "rose only")
+    interval = ""
+    if difference.bounds is not None:
+        bound = difference.bounds["f1"]
+        low, high = sorted((100 * sign * bound.low, 100 * sign * bound.high))
+        interval = f" [{low:.1f}, {high:.1f}]"
+    return f"F1 {verb} by {abs(change):.1f} points{interval}"

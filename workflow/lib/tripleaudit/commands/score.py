@@ -2,8 +2,9 @@
 
 import argparse
 import json
+import sys
 
-from tripleaudit.arguments import RESAMPLES, SEED, add_sides
+from tripleaudit.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
 
 HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
 
@@ -20,18 +21,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"one of {', '.join(MATCHINGS)} (default: exact-string)",
     )
     parser.add_argument("--predicted-format", default="auto", metavar="F", help="format of PREDICTIONS alone")
-    parser.add_argument(
-        "--missing",
-        choices=("refuse", "empty"),
-        default="refuse",
-        help="sentences without a prediction: refuse the file (default), or take them as without triples",
-    )
+    add_missing(parser)
     parser.add_argument(
         "--relations",
         action="append",
         default=[],
         metavar="FILE|NAME=RELATION",
         help="name predicted relations as a map says (tripleaudit relations proposes one)",
+    )
+    parser.add_argument(
+        "--fail-under", type=Real(0, 100), metavar="F1", help=f"exit with {BELOW} if F1 is below this, in percent"
     )
     parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
     parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
@@ -58,4 +57,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
     )
     print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
-    return 0
+    if args.fail_under is None or 100 * result.f1 >= args.fail_under:
+        return 0
+    print(f"error: F1 is {100 * result.f1:.1f}, below --fail-under {args.fail_under:g}", file=sys.stderr)
+    return BELOW

@@ -75,9 +75,15 @@ class ScoredRun:
 
 
 def runs_of_files(
-    gold: Source | None, predictions: Source, name: str, train: Source | None, **options: Any
+    gold: Source | None, predictions: Source, name: str, train: Source | None, missing: str = "refuse", **options: Any
 ) -> ScoredRun:
     """Score predictions; without ``gold`` it must hold its gold triples itself.
+
+    Args:
+        gold, predictions, train: files or given sentences.
+        name: of the system.
+        missing: what sentences without a prediction mean, see :func:`~tripleaudit.scoring.sides.load_pair`.
+        options: format and columns of the files.
 
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
@@ -86,7 +92,7 @@ def runs_of_files(
 
     if gold is None and (isinstance(predictions, Given) or detect_format(predictions) != "predictions"):
         raise UserError(f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument")
-    right, guess = load_pair(predictions if gold is None else gold, predictions, **options)
+    right, guess = load_pair(predictions if gold is None else gold, predictions, missing=missing, **options)
     seen = None if train is None else read_corpus(train, **options).sentences
     return ScoredRun(str(predictions), count_run(right, guess, {"extractor": name}, seen), given=(right, guess))
 

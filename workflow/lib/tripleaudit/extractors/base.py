@@ -35,7 +35,7 @@ from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import GoldBatch, pad_batch
 from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.formulation import half_precision, on_device, products
-from tripleaudit.extractors.prediction import Prepared, prepared, within_memory
+from tripleaudit.extractors.prediction import Prepared, as_list, prepared, within_memory
 from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
 
@@ -368,7 +368,7 @@ class Extractor(PreTrainedModel):
 
     def extract(
         self,
-        texts: Sequence[str],
+        texts: Sequence[str] | str,
         batch_size: int = 32,
         ids: Sequence[str] | None = None,
         alignments: Mapping[str, Alignment] | None = None,
@@ -376,7 +376,8 @@ class Extractor(PreTrainedModel):
         """Extract the triples of texts.
 
         Args:
-            texts: sentences; equal texts are predicted once. Texts beyond the encoder's limit are cut, with a warning.
+            texts: sentences, or a single one as a string; equal texts are predicted once. Texts beyond the encoder's
+                limit are cut, with a warning.
             batch_size: sentences at a time on a CPU; sentences of similar length go together. On a GPU, memory decides.
             ids: names of the resulting sentences; "0", "1", … if None.
             alignments: what ``self.aligner.align`` made of the texts, where it is known already.
@@ -385,6 +386,7 @@ class Extractor(PreTrainedModel):
             one :class:`Sentence` per text, in order, whose triples have character spans and scores, and types of
             entities where these were learnt.
         """
+        texts = as_list(texts)
         ids = [str(number) for number in range(len(texts))] if ids is None else ids
         found: dict[str, tuple[Triple, ...]] = {}
 

@@ -30,6 +30,11 @@ NUMBERS_PER_TOKEN = 32  # that an encoder's layer holds, in widths of its states
 Result = TypeVar("Result")
 
 
+def as_list(texts: Sequence[str] | str) -> Sequence[str]:
+    """Return texts as a list: a single string is one text, not one text for each of its characters."""
+    return [texts] if isinstance(texts, str) else texts
+
+
 @dataclass(frozen=True)
 class Prepared:
     """A batch of prediction.

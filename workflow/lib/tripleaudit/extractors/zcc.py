@@ -22,7 +22,7 @@ from tripleaudit.extractors.declared.zcc_settings import ZCCSettings
 from tripleaudit.extractors.dropping import Dropout
 from tripleaudit.extractors.formulation import on_device
 from tripleaudit.extractors.losses import raise_precision
-from tripleaudit.extractors.prediction import prepared, within_memory
+from tripleaudit.extractors.prediction import as_list, prepared, within_memory
 from tripleaudit.scoring.gate import THRESHOLD, classification_counts
 from tripleaudit.scoring.metrics import micro
 
@@ -73,12 +73,13 @@ class ZCC(Extractor):
         return ExtractorOutput(loss=loss, terms={"sentence": loss.detach()}, logits=logits)
 
     def decide(
-        self, texts: Sequence[str], batch_size: int = 32, alignments: Mapping[str, Alignment] | None = None
+        self, texts: Sequence[str] | str, batch_size: int = 32, alignments: Mapping[str, Alignment] | None = None
     ) -> list[float]:
         """Return for each text the score in [0, 1] that it has triples; equal texts are read once.
 
         ``alignments`` is what ``self.aligner.align`` made of the texts, where it is known already.
         """
+        texts = as_list(texts)
         scores = self._scores(list(dict.fromkeys(texts)), alignments, batch_size)
         return [scores[text] for text in texts]
 

@@ -5,13 +5,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError, hint
 from tripleaudit.extractors.declared import SHIPPED, ExtractorSettings
-from tripleaudit.extractors.registry import settings_class
-from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form
+from tripleaudit.extractors.registry import extractor_class, settings_class
+from tripleaudit.fields import OrEmpty, Runtime, Section, Text, form, read_exponents
 from tripleaudit.plan.problems import unknown
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.registries import use_plugins
@@ -43,7 +43,7 @@ class _Own(Section):
         form("the name of a preset, or one for each corpus", str | dict[str, str], PRESET),
     ] = None
     """Official settings (data/presets.yaml, extractor/preset); one name, or one for each corpus."""
-    model: dict[str, Any] = {}
+    model: Annotated[dict[str, Any], BeforeValidator(read_exponents)] = {}
     """Fields of the extractor's own configuration class (max_length, drop_zero, prior, …)."""
     mem_mb: int = Field(8000, ge=500)
     """Memory that a cluster job asks for."""
@@ -127,6 +127,7 @@ class Trainings:
                     yield f"own_extractors/{name}: the name '{name}' is a built-in extractor's"
                 else:
                     use_plugins([f"{name}={reference}"])
+                    extractor_class(name)
             except UserError as error:
                 yield f"own_extractors/{name}: {error}"
         known = dict.fromkeys([*(name for name, spec in EXTRACTORS.items() if not spec.classifier), *self.own])

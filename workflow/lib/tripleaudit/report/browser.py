@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tripleaudit.corpora.model import Span, Triple
+from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl
 from tripleaudit.grescores.judgements import read_splits, read_verdicts, split_value, triple_json
@@ -16,6 +17,7 @@ from tripleaudit.report.answered import answered
 from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
 from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
 from tripleaudit.report.table_files import set_key, system_key
+from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.rows import split_two_step
@@ -44,6 +46,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         [whether it has triples, score]}}``, a gold triple ``[subject, relation, object]``, a predicted one ``[subject,
         relation, object, kind, score]``, where a judge saw it with ``[FS, GS]`` behind (null where its answer cannot be
         read), and an argument ``[start, end]`` or its text. Systems, relations, sets and strata are given by number.
+        ``start`` has the keys of the test set and of the system that are shown first (:func:`first_view`).
 
     Raises:
         UserError: files are bad or do not belong together.
@@ -94,7 +97,7 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
             if id_ in mine:
                 mine[id_].setdefault("r", {})[number] = answer
     every = [list(shown["rows"].values()) for shown in sets.values()]
-    return {
+    data = {
         "systems": systems,
         "sets": [{"key": clean(set_key(*name)), "name": clean(shown["name"])} for name, shown in sets.items()],
         "relations": [clean(name) for name in relations],
@@ -103,6 +106,30 @@ def browser_data(predicted: Sequence[Predicted], max_bytes: int = MAX_BYTES) -> 
         "total": sum(map(len, every)),
         "sentences": _fitting(every, max_bytes),
     }
+    return {**data, "start": first_view(data, predicted)}
+
+
+def first_view(data: Mapping[str, Any], predicted: Sequence[Predicted]) -> dict[str, str]:
+    """Return the keys of the test set and of the system that the page shows first.
+
+    They are those of the best system on an original test set: a trained one where there is one, never a baseline.
+
+    Args:
+        data: what :func:`browser_data` returns.
+        predicted: its runs, in the order of its systems.
+    """
+    best: tuple[bool, float] | None = None
+    view: dict[str, str] = {}
+    for run, system, counts in zip(predicted, data["systems"], error_counts(data), strict=True):
+        if run.protocol != "original" or run.classifies or run.extractor in BASELINES:
+            continue
+        predicted_triples = counts[CORRECT] + sum(counts[kind] for kind in KINDS if kind != "missed")
+        gold_triples = counts[CORRECT] + counts["missed"]
+        f1 = 2 * counts[CORRECT] / max(1, predicted_triples + gold_triples)
+        rank = (split_two_step(run.extractor)[1] in EXTRACTORS, f1)
+        if best is None or rank > best:
+            best, view = rank, {"set": data["sets"][system["set"]]["key"], "system": system["key"]}
+    return view
 
 
 def set_label(run: Predicted) -> str:

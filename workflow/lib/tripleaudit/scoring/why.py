@@ -92,11 +92,12 @@ def _differences(
     for text, order in ORDERS.items():
         gains[f"if predicted triples were {text}"] = _correct(right, _written(guess, itemgetter(*order))) - plain
     found = [*_relations(right, guess, relations), *_offsets_and_types(gold, predictions, total, matching, plain)]
-    said = 0
-    for text, gain in gains.items():  # a wider one is said only where it gains more than those before it
-        if gain >= least and gain > said:
+    stated = 0
+    for text, gain in gains.items():
+        # a wider difference is stated only if it gains more than those before it; none of them exchanges entities
+        if gain >= least and (gain > stated or text == TURNED):
             found.append(f"{gain} more triples would be correct {text}{_example(right, guess, text)}")
-            said = gain
+            stated = max(stated, gain)
     return found, max(gains.values())
 
 

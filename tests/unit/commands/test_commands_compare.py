@@ -1,0 +1,85 @@
+"""``compare``: missing predictions, and limits that fail a run and say why."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tripleaudit as ta
+from tripleaudit.cli import main
+from tripleaudit.errors import UserError
+
+RIGHT = ["Ann", "wrote", "Emma"]
+WRONG = ["Emma", "wrote", "Ann"]
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def sentence(number: int, *triples: list[str]) -> dict:
+    return {"id": f"s{number}", "text": f"Ann wrote Emma {number}", "triples": list(triples)}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Gold, predictions that are right, and predictions of which every fourth is wrong."""
+    rows = range(40)
+    gold = write(tmp_path / "gold.jsonl", [sentence(n, RIGHT) for n in rows])
+    good = write(tmp_path / "good.jsonl", [sentence(n, RIGHT) for n in rows])
+    worse = write(tmp_path / "worse.jsonl", [sentence(n, WRONG if n % 4 == 0 else RIGHT) for n in rows])
+    return [str(path) for path in (gold, good, worse)]
+
+
+def test_a_limit_that_is_missed_is_named_with_the_change_and_its_interval(files, capsys) -> None:
+    gold, good, worse = files
+    assert main(["compare", good, worse, gold, "--fail-below", "0"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and "F1 fell by 25.0 points [" in line and line.endswith("(allowed: 0)")
+    assert main(["compare", worse, good, gold, "--fail-below", "0"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_significant_asks_that_the_whole_interval_is_below(tmp_path, files, capsys) -> None:
+    gold, good, worse = files
+    rows = [sentence(n, WRONG if n == 0 else RIGHT) for n in range(40)]
+    slightly = str(write(tmp_path / "slightly.jsonl", rows))
+    assert main(["compare", good, slightly, gold, "--fail-below", "0"]) == 3
+    assert main(["compare", good, slightly, gold, "--fail-below", "0", "--significant"]) == 0
+    assert main(["compare", good, worse, gold, "--fail-below", "0", "--significant"]) == 3
+    capsys.readouterr()
+    assert main(["compare", good, worse, gold, "--significant"]) == 1
+    assert "--fail-below" in capsys.readouterr().err
+
+
+def test_a_missing_prediction_can_count_as_empty_as_the_error_advises(tmp_path, files, capsys) -> None:
+    gold, good, _ = files
+    part = str(write(tmp_path / "part.jsonl", [sentence(n, RIGHT) for n in range(39)]))
+    assert main(["compare", good, part, gold]) == 1
+    assert "--missing empty" in capsys.readouterr().err
+    assert main(["compare", good, part, gold, "--missing", "empty", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"]
+    assert ta.compare(good, part, gold, missing="empty").difference.change() == pytest.approx(2 * 39 / 79 - 1)
+    with pytest.raises(UserError, match="39 predictions"):
+        ta.compare(good, part, gold)
+
+
+def test_score_fails_under_a_limit_and_says_so(files, capsys) -> None:
+    gold, _, worse = files
+    assert main(["score", gold, worse, "--fail-under", "75"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["score", gold, worse, "--fail-under", "80"]) == 3
+    assert capsys.readouterr().err == "error: F1 is 75.0, below --fail-under 80\n"
+
+
+def test_exchanged_entities_are_named_although_another_hint_concerns_more_triples(tmp_path, capsys) -> None:
+    gold = [sentence(n, RIGHT) for n in range(5)]
+    misspelt = ["ann", "wrote", "emma"]
+    found = [WRONG, misspelt, misspelt, RIGHT, RIGHT]
+    predicted = [sentence(n, triple) for n, triple in enumerate(found)]
+    paths = [str(write(tmp_path / name, rows)) for name, rows in (("g.jsonl", gold), ("p.jsonl", predicted))]
+    assert main(["score", *paths]) == 0
+    text = capsys.readouterr().out
+    assert "1 more triples would be correct with subject and object exchanged" in text
+    assert "2 more triples would be correct if case did not count" in text
