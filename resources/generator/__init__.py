@@ -2,7 +2,7 @@
 
 from generator.generator import FILES, SEED, Shape, generate, write_demo
 from generator.relations import OUTSIDE, RELATIONS, SCHEMA, Relation
-from generator.stated import new_facts, state_triple
+from generator.stated import state_triple
 from generator.world import Entity, Fact, World
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "Shape",
     "World",
     "generate",
-    "new_facts",
     "state_triple",
     "write_demo",
 ]

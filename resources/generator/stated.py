@@ -1,11 +1,11 @@
-"""Texts about the demo world made to order: one fact as a sentence, and new facts."""
+"""Texts about the demo world made to order: one fact as a sentence."""
 
 import functools
 import random
 
 from generator.compose import single
 from generator.generator import SEED
-from generator.relations import RELATIONS, SCHEMA
+from generator.relations import RELATIONS
 from generator.templates import Draft
 from generator.world import Entity, Fact, WithStrangers, World, article_of
 from tripleaudit.corpora.model import Sentence, Triple
@@ -47,33 +47,3 @@ def _knowing(fact: Fact) -> WithStrangers:
             kind = kinds[0] if len(kinds) == 1 else None
             strangers[name] = Entity(name, kind, article_of(name, kind), possessive="their")
     return WithStrangers(known, strangers)
-
-
-def new_facts(count: int, seed: int | str = 0) -> list[Fact]:
-    """Draw facts about subjects unknown to the demo world, in agreement with its own facts, from each relation in turn.
-
-    Only relations of the demo's triples are drawn.
-
-    Raises:
-        UserError: one world has fewer such facts than asked for.
-    """
-    known, other = shipped_world(), World(f"new-{seed}")
-    rng = random.Random(f"demo-new-facts-{seed}")
-    by_relation: dict[str, list[Fact]] = {}
-    taken = {(fact.relation, fact.object) for fact in known.facts if RELATIONS[fact.relation].object_functional}
-    for fact in other.facts:
-        if fact.relation not in SCHEMA or fact.subject in known.entities:
-            continue
-        if (fact.relation, fact.object) not in taken:
-            by_relation.setdefault(fact.relation, []).append(fact)
-    total = sum(map(len, by_relation.values()))
-    if count > total:
-        raise UserError(f"{count} new facts were asked for, but one world has {total}; expected at most that many")
-    for facts in by_relation.values():
-        rng.shuffle(facts)
-    chosen: list[Fact] = []
-    while len(chosen) < count:
-        for facts in by_relation.values():
-            if facts and len(chosen) < count:
-                chosen.append(facts.pop())
-    return chosen

@@ -76,7 +76,7 @@ def test_every_rule_is_local_or_says_what_it_needs():
     sent = {name: text for name, text in rules().items() if "localrule: True" not in text and "output:" in text}
     unsaid = {name for name, text in sent.items() if not re.search(r"mem_mb=[^,]+.*\n +runtime=", text)}
     # as the rules that they are copies of
-    assert unsaid == {"predict_with_augmented", "predict_triple_needles", "prepare_published"}
+    assert unsaid == {"predict_with_augmented", "prepare_published"}
 
 
 def test_fetching_is_local():

@@ -131,4 +131,4 @@ wildcard_constraints:
     testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
     seed=r"\d+",
     collection="|".join(map(re.escape, STUDY.collections)) or "none",
-    lm="|".join(map(re.escape, dict.fromkeys([*STUDY.needles.models, *STUDY.needles.triple_models]))) or "none",
+    lm="|".join(map(re.escape, STUDY.needles.models)) or "none",

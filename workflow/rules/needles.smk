@@ -1,4 +1,4 @@
-# MINEA: needles in documents, extraction by language models, triples as needles, and their scores and tables.
+# MINEA: needles in documents, extraction by language models, and their scores and tables.
 from tripleaudit.needles.schema import schema_file
 from tripleaudit.plan.needles import LENGTH_TABLE
 
@@ -99,10 +99,8 @@ rule rate_needles:
     localrule: True
     params:
         thresholds=config["needles"]["thresholds"],
-        identification=config["needles"]["identification"],
     shell:
-        "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} "
-        "--identification {params.identification} > {log:q} 2>&1"
+        "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} > {log:q} 2>&1"
 
 
 rule score_needles:
@@ -126,9 +124,6 @@ rule score_needles:
         "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
         "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
         "--model {wildcards.lm:q} --out {output.scores:q} > {log:q} 2>&1"
-
-
-include: "triple_needles.smk"
 
 
 rule needles:

@@ -5,9 +5,9 @@
 from snakemake.io import strip_wildcard_constraints
 
 WITHOUT_TORCH = (
-    "audit-protocol estimate extract-needles extract-triple-needles fetch generate gre-judge make-needles "
-    "make-triple-needles merge-scores original-split plots prepare "
-    "predict-baseline rate-needles score-classifier score-needles score-run score-triple-needles select-texts "
+    "audit-protocol estimate extract-needles fetch generate gre-judge make-needles "
+    "merge-scores original-split plots prepare "
+    "predict-baseline rate-needles score-classifier score-needles score-run select-texts "
     "system-facts table training-facts write-report"
 ).split()
 

@@ -1,5 +1,5 @@
 # Systems that the study does not train: stored outputs, programs, classes, language models. One rule queries them all.
-from tripleaudit.plan.systems import INFUSED, next_attempt
+from tripleaudit.plan.systems import next_attempt
 
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 
@@ -16,7 +16,7 @@ rule predict_system:
         server="<logs>/predict_system/{corpus}/{trainset}/{extractor}/{testset}.server.log",
     wildcard_constraints:
         extractor=SYSTEMS,
-        testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
+        testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
     threads: STUDY.systems.threads
     resources:
         gpu=STUDY.systems.gpus,
@@ -43,7 +43,7 @@ if STUDY.systems.networked():
     use rule predict_system as query_system with:
         wildcard_constraints:
             extractor="|".join(map(re.escape, STUDY.systems.networked())),
-            testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only, INFUSED])),
+            testset="|".join(map(re.escape, ["test", *STUDY.data.tests_only])),
         localrule: True
 
     ruleorder: query_system > predict_system

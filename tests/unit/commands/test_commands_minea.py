@@ -1,4 +1,4 @@
-"""The MINEA commands: estimate first, judges, one sentence for bad input."""
+"""The MINEA commands: estimate first, one sentence for bad input."""
 
 import json
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from generator import RELATIONS, SCHEMA, SEED, Fact, World, new_facts, state_triple
+from generator import RELATIONS, SCHEMA, SEED, Fact, World, state_triple
 from generator.compose import EPO, PATTERNS, pair
 from generator.templates import Draft, expand
 from generator.zero import HARD, OTHER, SHARES, ZeroWriter
@@ -73,18 +73,3 @@ def test_state_triple_refuses_what_it_cannot_say():
         state_triple(("Ada", "likes", "Brelin"))
     with pytest.raises(UserError, match="two different, non-empty"):
         state_triple(("Ada", "born_in", " "))
-
-
-def test_new_facts_are_new_and_agree_with_the_world(world):
-    facts = new_facts(100, 4)
-    assert facts == new_facts(100, 4)
-    assert len(set(facts)) == 100
-    assert {fact.relation for fact in facts} <= set(SCHEMA)
-    assert len({fact.relation for fact in facts}) >= 7
-    assert not set(facts) & set(world.facts)
-    assert all(fact.subject not in world.entities for fact in facts)
-    for fact in facts:
-        if RELATIONS[fact.relation].object_functional:
-            assert not any(old.relation == fact.relation and old.object == fact.object for old in world.facts)
-    with pytest.raises(UserError, match="one world has"):
-        new_facts(100_000)

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences, split, split_evenly
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.splitting import blocks, paragraphs, piece_of, sentences, split, split_evenly
 
 TEXTS = st.text(alphabet="aB. \n\r\t|-1`é\U0001f600", max_size=300)
 

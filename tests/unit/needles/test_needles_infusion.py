@@ -6,10 +6,10 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tripleaudit.llm.splitting import blocks, split
 
 from tripleaudit.errors import UserError
 from tripleaudit.fields import row_of
-from tripleaudit.llm.splitting import blocks, split
 from tripleaudit.needles.haystack import Document, Infusion, infuse, needed
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.templates import template_needles

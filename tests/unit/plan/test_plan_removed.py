@@ -6,6 +6,11 @@ from support.workflow import problems
 
 REMOVED = [
     ({"systems": {"lm": {"predictions": "a.jsonl", "completion": 5}}}, "systems/lm/completion", "contamination"),
+    ({"needles": {"triples": {"corpus": "demo"}}}, "needles/triples", "F1 and GREScores"),
+    ({"needles": {"identification": "one-to-one"}}, "needles/identification", "by itself, as in the paper"),
+    ({"needles": {"samples": 2}}, "needles/samples", "another seed"),
+    ({"needles": {"separate_runs": True}}, "needles/separate_runs", "the table iterations"),
+    ({"tables": {"triple-needles": None}}, "tables/triple-needles", "gre-scores"),
     ({"tables": {"completion": None}}, "tables/completion", "contamination"),
     ({"generative": {"endpoints": {"e": {"batch": True}}}}, "generative/endpoints/e/batch", "one by one"),
     ({"generative": {"endpoints": {"e": {"backoff": 1}}}}, "generative/endpoints/e/backoff", "max_retries"),

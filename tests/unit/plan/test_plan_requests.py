@@ -11,11 +11,9 @@ from support.needle_model import NeedleModel, make_document
 from tripleaudit.cli import main
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.fields import write_rows
 from tripleaudit.files import write_json
 from tripleaudit.generative.extraction import build_task
 from tripleaudit.llm.client import Client, Endpoint
-from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.requests import as_table
 from tripleaudit.plan.study import Study
 
@@ -127,18 +125,15 @@ def test_what_reads_files_that_are_not_made_yet_is_named(study, estimated, capsy
     generative |= {"cache": "cache", "datasets": {"d": {"corpus": "c"}}, "systems": {"lm": {"endpoint": "e"}}}
     gre = {"judge": {"endpoint": "e"}, "embedder": {"endpoint": "e"}}
     gre["datasets"] = {"g": {"generative": "d", "level": "sentence", "extractors": False}}
-    needles = {"triples": {"corpus": "c", "models": ["e"], "text": ["report.txt"]}}
     systems = {"shown": {"endpoint": "e", "protocols": ["original"]}, "some": {"endpoint": "e", "limit": 2}}
-    study("", generative=generative, corpora=CORPORA, grescores=gre, needles=needles, systems=systems)
+    study("", generative=generative, corpora=CORPORA, grescores=gre, systems=systems)
     jobs, result = estimated()
     assert set(jobs) == {("d", "lm")} and result["missing_keys"] == ["NOT_SET_HERE"]
     assert result["unknown"] == [
         "d",
         *(f"c/{name} (original: its sentences are not made yet)" for name in ("shown", "some")),
-        "c/shown (triple needles: its sentences are not made yet)",
         "g/lm (judge e: its triples are not there yet)",
         "g (embeddings: its gold triples are not there yet)",
-        "triple needles/e (their documents are not made yet)",
     ]
     assert main(["estimate", "--config", "study.yaml"]) == 0
     assert "environment variables to set first: NOT_SET_HERE" in capsys.readouterr().out
@@ -189,17 +184,6 @@ def test_needles_are_counted_as_they_are_sent(study, estimated, needles):
         assert not any(job["done"] for job in estimated()[0].values())
 
 
-def test_triples_in_documents_are_counted(study, estimated, tmp_path):
-    demo = {"corpus": "c", "models": ["e"], "iterations": 1}
-    study("http://127.0.0.1:9/v1", needles={"triples": demo}, corpora=CORPORA, settings=["nz", "wz"])
-    made = tmp_path / "results/s/needles/triples"
-    save_sentences(made / "pieces.jsonl", [Sentence(f"doc#{number}", f"piece {number}") for number in range(3)])
-    needle = TripleNeedle("doc:0", "doc", "doc#0", "x", "a", "r", "b", 0.0)
-    write_rows(made / "pieces-needles.jsonl", [needle])
-    job = estimated()[0]["triple needles", "e (extraction)"]
-    assert (job["total"], job["cached"], job["to_pay"]) == (6, 0, 6)  # each piece, and one more call for each
-
-
 def test_embeddings_are_counted_as_they_are_sent(study, estimated, tmp_path):
     own = {"level": "sentence", "gold": {"triples": "gold.json"}, "systems": {"mine": {"triples": "out.json"}}}
     gre = {"judge": None, "embedder": {"endpoint": "e"}, "matching": {"phi": 0.9}, "datasets": {"d": own}}
@@ -242,20 +226,3 @@ def test_embeddings_of_systems_that_have_not_answered_are_named(study, estimated
     jobs, result = estimated()
     assert "d (embeddings: the triples of 1 of 2 systems are not there yet)" in result["unknown"]
     assert jobs["d", "all (strings to embed)"]["to_pay"] == 7  # the gold triples' own
-
-
-def test_triple_needles_that_systems_are_shown_are_counted(study, estimated, tmp_path):
-    (tmp_path / "report.txt").write_text(make_document(40).text)
-    triples = {"corpus": "c", "models": [], "text": ["report.txt"]}
-    systems = {"lm": {"endpoint": "e", "protocols": ["original"]}, "some": {"endpoint": "e", "limit": 2}}
-    study("http://127.0.0.1:9/v1", corpora=CORPORA, systems=systems, needles={"triples": triples})
-    met = Triple(Span(0, 3, "Ann"), "met", Span(8, 10, "Bo"))
-    train = [Sentence("t", "Ann met Bo.", (met,))]
-    save_sentences(tmp_path / "results/s/protocols/c/original/nz/train.jsonl", train)
-    shown = [Sentence(str(number), f"Sentence {number} of a document.") for number in range(7)]
-    save_sentences(tmp_path / "results/s/needles/triples/sentences.jsonl", shown)
-    jobs, result = estimated()
-    job = jobs["c", "lm (triple needles)"]
-    assert (job["endpoint"], job["total"], job["to_pay"], job["done"]) == ("e", 7, 7, False)
-    assert job["cost"] > 0 and ("c", "some (triple needles)") not in jobs
-    assert result["total"]["to_pay"] == 7

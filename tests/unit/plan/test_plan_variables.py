@@ -76,7 +76,6 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
         ("generate", {"system": "open"}),
         ("judge_triples", {"judge": "paid"}),
         ("score_triples", {}),
-        ("extract_triple_needles", {"lm": "paid"}),
         ("extract_needles", {"lm": "paid"}),
         ("predict_system", {"extractor": "lm"}),
     ],

@@ -57,8 +57,9 @@ def test_numbers_of_a_classifier_lead_to_its_sentences(classified):
 def named(tmp_path):
     """One document with a needle; the model names it with its type, and another entity."""
     corpus, model = tmp_path / "needles/corpus", tmp_path / "needles/models/lm"
-    text = "Zed Harbour is a port. Ada Lund lives there."
-    write_jsonl(corpus / "infusions.jsonl", [{"doc": "d", "text": text, "needles": [{"id": "d:Place:1"}]}])
+    needle = {"text": "Zed Harbour is a port. ", "needle": "d:Place:1"}
+    units = [needle, {"text": "Ada Lund lives there.", "needle": ""}]
+    write_jsonl(corpus / "infusions.jsonl", [{"doc": "d", "units": units}])
     needles = (("Place", "Zed Harbour"), ("Person", "never infused"))
     rows = [{"id": f"d:{kind}:1", "doc": "d", "type": kind, "name": name} for kind, name in needles]
     write_jsonl(corpus / "needles.jsonl", rows)

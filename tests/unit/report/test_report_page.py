@@ -16,7 +16,7 @@ from tripleaudit.report.make import command, make_report
 from tripleaudit.report.overview import behind, findings, in_front, matrix
 from tripleaudit.report.page import script_json, unbroken
 from tripleaudit.report.study_files import StudyFacts, find_files
-from tripleaudit.report.table_files import Links, compared
+from tripleaudit.report.table_files import compared
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Column, Row, Table
@@ -255,32 +255,6 @@ def test_raw_answers_of_a_language_model_stand_next_to_their_text(own):
     answered = next(one for one in data["sentences"] if "r" in one)
     assert list(answered["r"].values()) == [EVIL]
     assert data["systems"][int(*answered["r"])]["name"] == "talker"
-
-
-def test_infused_triples_are_found_with_their_records(own, study):
-    triples, run = own / "needles/triples", find_files(study).predicted[0]
-    records = load_sentences(run.predictions)[:5]
-    for name in ("extractors/demo/original-nz/casrel/none/seed1", "extractors/demo/original-nz/casrel/none/seed2"):
-        save_sentences(triples / name / "predictions.jsonl", records)
-    save_sentences(triples / "models/talker/predictions.jsonl", records[:2])
-    save_sentences(own / "predictions/demo/original-nz/asked/infused.jsonl", records[:3])
-    for name in ("sentences", "pieces"):
-        save_sentences(triples / f"{name}.jsonl", records)
-    files = find_files(own)
-    assert len(files.infused) == 3
-    data = browser_data(files.predicted)
-    assert [one["key"] for one in data["sets"]][-2:] == ["demo/triple-needles", "demo/triple-needles-pieces"]
-    assert [one["key"] for one in data["systems"]][-3:] == ["casrel/nz", "talker", "asked"]
-    assert data["systems"][-3]["set"] == data["systems"][-1]["set"] == data["systems"][-2]["set"] - 1
-    assert sum(str(len(data["systems"]) - 1) in map(str, one["p"]) for one in data["sentences"]) == 3
-    of = {"corpus": "demo", "protocol": "triple-needles", "training": "", "testing": "", "noise": "none"}
-    cell = Cell(1.0, of={**of, "extractor": "talker", "stratum": "relation:works for"})
-    assert Links.to(files.predicted).address(cell) == (
-        "#sentences?set=demo%2Ftriple-needles-pieces&system=talker&relation=works+for"
-    )
-    asked = Cell(1.0, of={**cell.of, "extractor": "asked"})
-    assert Links.to(files.predicted).address(asked).startswith("#sentences?set=demo%2Ftriple-needles&system=asked")
-    assert Links.to(files.predicted).address(Cell(1.0, of={**cell.of, "extractor": "other"})) == ""
 
 
 def test_two_steps_show_only_what_the_classifier_lets_through(study, tmp_path):

@@ -150,10 +150,11 @@ def _work(args: argparse.Namespace, plan, documents, client, counter) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         out = Path(args.out or temporary)
         corpus.save(out / "corpus")
-        result.save(out / "model")
-        rate_matches(out / "model", plan.thresholds, plan.identification)
+        folder = out / "model"
+        result.save(folder)
+        rate_matches(folder, plan.thresholds)
         keys = {"study": "own", "corpus": "documents", "extractor": args.model}
-        scores = score_result(corpus, Result.load(out / "model"), plan, keys)
+        scores = score_result(corpus, Result.load(folder), plan, keys)
         write_scores(out / "scores.csv", scores)
         inputs = load_inputs(scores=[out / "scores.csv"], files={"criteria": [out / "model" / "criteria.jsonl"]})
         names = ["minea", "needle-criteria", "needle-example", "iterations"]

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -109,14 +109,12 @@ class Report:
         study, folder, name = self.study, self.study.paths.study, wildcards.table
         needs, part = TABLES[name].needs, {"scores": "", "gre": "gre/", "needles": "needles/"}
         facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
-        facts["needles"] = partial(study.needles.trainings, name)
         found = {
             "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
             "counts": study.score_files("counts") if needs == "scores" else [],
             "audits": self.audits() if needs == "audits" else [],
             "runs": facts.get(needs, list)(),
             "criteria": study.needles.criteria() if needs == "needles" else [],
-            "report": study.needles.reports() if needs == "needles" else [],
             "collection": study.collections.files() if needs == "collection" else [],
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if needs == "classifiers" else [],
         }
@@ -224,10 +222,9 @@ class Report:
             "tables": self.files(),
             "plots": [f"{folder}/plots/{name}.json" for name in self.plots],
             "rows": [f"{folder}/counts/{row.path}.csv" for row in self.browsed],
-            "infused": study.needles.infused(),
             "answers": [f"{extraction}/answers.jsonl" for extraction in extractions],
             "verdicts": study.grescores.verdicts(),
-            "entities": [f"{folder}/needles/models/{run}/entities.jsonl" for run in study.needles.models],
+            "entities": [f"{folder}/needles/models/{model}/entities.jsonl" for model in study.needles.models],
             "provenance": [
                 *self._of(every, "models/{}/provenance.json"),
                 *([f"{folder}/scores.provenance.json"] if study.scored else []),

@@ -13,7 +13,6 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.fields import read_rows
 from tripleaudit.files import read_json
 from tripleaudit.generative.extraction import Task, build_task
 from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
@@ -21,7 +20,7 @@ from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
-from tripleaudit.llm.conversation import Limits, TokenCounter, counters
+from tripleaudit.llm.conversation import counters
 from tripleaudit.llm.estimate import Estimate, estimate, estimate_embeddings
 from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
@@ -31,10 +30,7 @@ from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.making import corpus_from_needles
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
-from tripleaudit.needles.triple_dialogues import rehearse_triples
-from tripleaudit.needles.triples import TripleNeedle
 from tripleaudit.plan.study import Study
-from tripleaudit.plan.systems import INFUSED
 from tripleaudit.shipped import shipped
 from tripleaudit.systems.language_model import task_of
 from tripleaudit.systems.queries import Query
@@ -69,7 +65,7 @@ def plan(study: Study) -> dict[str, Any]:
     models = study.language_models
     with ExitStack() as opened:
         clients = cache(lambda name: opened.enter_context(_client(study, name)))
-        stages = (_extraction, _systems, _judging, _embedding, _needles, _triple_needles)
+        stages = (_extraction, _systems, _judging, _embedding, _needles)
         found = list(chain.from_iterable(stage(study, clients) for stage in stages))
     jobs = [one for one in found if not isinstance(one, str)]
     ledger = Path(models.config.cache) / f"ledger-{study.name}.jsonl"
@@ -131,14 +127,12 @@ def _extraction(study: Study, clients: Clients) -> Found:
 
 def _systems(study: Study, clients: Clients) -> Found:
     """What the language models among the systems would be sent; a second question after an answer is not counted."""
-    systems, needles = study.systems, study.needles
-    shown = needles.triples.corpus if needles.triples else ""
-    infused = [(shown, "original-nz", name, INFUSED) for name in needles.triple_systems]
+    systems = study.systems
     jobs: list[Any] = []
-    for corpus, trainset, name, testset in [*systems.predicted, *infused]:
+    for corpus, trainset, name, testset in systems.predicted:
         if systems.kinds[name].name == "endpoint":
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
-            about = {"test": trainset.rpartition("-")[0], INFUSED: "triple needles"}.get(testset, testset)
+            about = trainset.rpartition("-")[0] if testset == "test" else testset
             report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
             to_make = partial(to_query, schema_of_test=given)
             jobs.append((job, about, report, systems.inputs(job), to_make))
@@ -230,24 +224,6 @@ def _needles(study: Study, clients: Clients) -> Found:
         for stage, name in endpoints.items():
             if name is not None and stage in stages:
                 yield _row("needles", f"{lm} ({stage})", name, done, stages[stage])
-
-
-def _triple_needles(study: Study, clients: Clients) -> Found:
-    """What the models that extract triples from documents with needles would be sent, at most."""
-    options, made = study.needles.triples, f"{study.needles.folder}/triples"
-    if options is None:
-        return
-    for lm in study.needles.triple_models:
-        done, figures = isfile(f"{made}/models/{lm}/calls.jsonl"), Estimate()
-        if not done and not isfile(f"{made}/pieces.jsonl"):
-            yield f"triple needles/{lm} (their documents are not made yet)"
-            continue
-        if not done:
-            found = {needle.relation for needle in read_rows(f"{made}/pieces-needles.jsonl", TripleNeedle)}
-            limits = Limits(options.iterations, clients(lm).endpoint.context, options.reserve)
-            pieces, relations = load_sentences(f"{made}/pieces.jsonl"), sorted(found)
-            figures = rehearse_triples(pieces, relations, limits, clients(lm), TokenCounter)
-        yield _row("triple needles", f"{lm} (extraction)", lm, done, figures)
 
 
 # what they share

@@ -23,7 +23,6 @@ from tripleaudit.systems.language_model import identity
 if TYPE_CHECKING:
     from tripleaudit.plan.study import Study
 
-INFUSED = "infused"  # the documents with triple needles, as a test set of a system
 DECIDES_NOTHING = (
     *WHERE_AND_WITH_WHAT,
     *("timeout", "restarts", "address", "headers", "concurrency", "endpoint"),
@@ -201,9 +200,7 @@ class Systems:
         kind, settings = self.kinds[name], self.settings(name)
         own, protocol = wildcards.testset == "test", wildcards.trainset.rpartition("-")[0]
         files = [study.paths.file(path) for path in self.files(wildcards)]
-        if wildcards.testset == INFUSED:
-            test = f"{study.needles.folder}/triples/sentences.jsonl"
-        elif own:
+        if own:
             test = study.testset_file(wildcards)
         else:
             test = study.set_file(wildcards.corpus, wildcards.testset, "nz", "test")
@@ -221,7 +218,7 @@ class Systems:
 
     def gives_schema(self, wildcards: Any) -> bool:
         """Return whether a system is given the relations of a test set, and not those of training."""
-        return wildcards.testset != INFUSED and self.study.gives_schema(wildcards.trainset, wildcards.testset)
+        return self.study.gives_schema(wildcards.trainset, wildcards.testset)
 
     def files(self, wildcards: Any) -> list[str]:
         """Return the stored outputs for one test set."""

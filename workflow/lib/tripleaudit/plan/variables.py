@@ -20,7 +20,6 @@ QUERIED: Mapping[str, Callable[[Any, Any], Iterable[str | None]]] = {
     "score_triples": lambda study, job: [study.grescores.embedding_endpoint],
     "make_needles": lambda study, job: [study.needles.config.generator],
     "extract_needles": lambda study, job: [job.lm, study.needles.judge_of(job.lm)],
-    "extract_triple_needles": lambda study, job: [job.lm],
 }
 """Rule -> the endpoints that a job of it asks, given its wildcards."""
 ANSWERING: Mapping[str, Callable[[Any, Any], str | None]] = {

@@ -54,8 +54,12 @@ def _entities(run: Predicted) -> Answered:
     for _, row in read_jsonl(run.predictions):
         if row["variant"] == "enriched":
             found.setdefault(str(row["doc"]), []).append(row)
-    infused = [(str(row["doc"]), row) for _, row in read_jsonl(run.gold)]
-    gold = {id_: _document(id_, row["text"], [needles[one["id"]] for one in row["needles"]]) for id_, row in infused}
+    gold: dict[str, Sentence] = {}
+    for _, row in read_jsonl(run.gold):
+        text = "".join(unit["text"] for unit in row["units"])
+        gold[row["doc"]] = _document(
+            row["doc"], text, [needles[unit["needle"]] for unit in row["units"] if unit["needle"]]
+        )
     return Answered(
         list(gold.values()), [_document(id_, one.text, found.get(id_, [])) for id_, one in gold.items()], {}
     )

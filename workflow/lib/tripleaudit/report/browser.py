@@ -15,7 +15,7 @@ from tripleaudit.grescores.judgements import read_splits, read_verdicts, split_v
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.report.answered import answered
 from tripleaudit.report.kinds import CORRECT, KINDS, decided, kind_of
-from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
+from tripleaudit.report.study_files import GENERATIVE, NEEDLES, Predicted
 from tripleaudit.report.table_files import set_key, system_key
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
@@ -27,8 +27,6 @@ from tripleaudit.tables.render.escape import clean
 STRATA = {**labels.TYPES, "zero": "Zero triples", "": "No stratum"}
 NAMES = {
     GENERATIVE: "texts for language models",
-    TRIPLE_NEEDLES: "infused triples",
-    PIECES: "infused triples, whole pieces",
     NEEDLES: "entities in documents with needles",
 }
 MAX_BYTES = 5_000_000

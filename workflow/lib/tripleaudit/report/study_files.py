@@ -51,7 +51,6 @@ class ReportFiles:
     Attributes:
         tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
         rows: counts of the predictions that the sentences show (:func:`tripleaudit.plan.scored.browsed`).
-        infused: predictions about infused triples.
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         verdicts: of a judge on their triples (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
         entities: that language models found in documents with needles.
@@ -61,7 +60,6 @@ class ReportFiles:
     tables: Sequence[str | Path] = ()
     plots: Sequence[str | Path] = ()
     rows: Sequence[str | Path] = ()
-    infused: Sequence[str | Path] = ()
     answers: Sequence[str | Path] = ()
     verdicts: Sequence[str | Path] = ()
     entities: Sequence[str | Path] = ()
@@ -80,7 +78,6 @@ class ReportFiles:
             UserError: a file is missing, or is not the one that was counted.
         """
         runs = [run for path in self.rows if (run := counted(Path(path), self.study))]
-        runs += [infused_of(Path(path), self.study, runs[0].corpus if runs else "") for path in self.infused]
         runs += [answered_by(Path(path), self.verdicts) for path in self.answers]
         return runs + [entities_of(Path(path)) for path in self.entities]
 
@@ -125,22 +122,6 @@ def counted(counts: Path, study: Path) -> Predicted | None:
     return Predicted(corpus, protocol, training, extractor, noise, predictions, gold, counts)
 
 
-def infused_of(path: Path, study: Path, corpus: str) -> Predicted:
-    """Describe predictions about infused triples, next to the records that they were infused into.
-
-    Their path names the run of an extractor; the measurement of a model belongs to the corpus.
-    """
-    triples = study / "needles/triples"
-    kind, *names = path.relative_to(triples if path.is_relative_to(triples) else study).parts
-    if kind == "models":
-        return Predicted(corpus, PIECES, "", names[0], "none", path, triples / "pieces.jsonl")
-    corpus, trainset, extractor, noise = names[:4]
-    training = trainset.rpartition("-")[2]
-    if kind == "predictions":  # of a system that is not trained
-        training, noise = "", "none"
-    return Predicted(corpus, TRIPLE_NEEDLES, training, extractor, noise, path, triples / "sentences.jsonl")
-
-
 def answered_by(answers: Path, verdicts: Sequence[str | Path] = ()) -> Predicted:
     """Describe the answers of a language model, ``…/<texts>/<system>/answers.jsonl``, next to its predictions."""
     texts, system = answers.parts[-3:-1]
@@ -155,7 +136,7 @@ def entities_of(entities: Path) -> Predicted:
     return Predicted("", NEEDLES, "", entities.parent.name, "none", entities, gold)
 
 
-NEEDLES, TRIPLE_NEEDLES, PIECES = "needles", "triple-needles", "triple-needles-pieces"
+NEEDLES = "needles"
 GENERATIVE = "generative"  # the test sets of language models, where protocols stand
 RUN = ("corpus", "protocol", "training", "extractor")
 
@@ -173,14 +154,10 @@ def find_files(folder: str | Path) -> ReportFiles:
 
     if not (tables := found("tables/*.json")):
         raise UserError(f"{folder}: no tables/*.json here; expected the folder of a finished study")
-    runs = found("needles/triples/extractors/*/*/*/*/seed*/predictions.jsonl")
-    runs.sort(key=lambda path: int(path.parent.name.removeprefix("seed")), reverse=True)
-    models = found("needles/triples/models/*/predictions.jsonl", "predictions/*/*/*/infused.jsonl")
     return ReportFiles(
         tables=tables,
         plots=found("plots/*.json"),
         rows=_browsed(found("counts/**/*.csv")),
-        infused=[*sorted({path.parents[1]: path for path in runs}.values()), *models],
         answers=found("generative/*/*/answers.jsonl"),
         verdicts=found("gre/*/judged/*/*/factualness.json"),
         entities=found("needles/models/*/entities.jsonl"),

@@ -6,7 +6,7 @@ from statistics import median
 from urllib.parse import urlencode
 
 from tripleaudit.report.answered import answered
-from tripleaudit.report.study_files import GENERATIVE, NEEDLES, PIECES, TRIPLE_NEEDLES, Predicted
+from tripleaudit.report.study_files import GENERATIVE, NEEDLES, Predicted
 from tripleaudit.scoring.scores import CLASSIFICATION
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import counted
@@ -26,7 +26,6 @@ def compared(table: Table) -> str:
 
 ENTITIES = ("needles", "needles-untouched", "parts", "iterations", "calls")  # measured by entities in documents
 NO_SYSTEMS = ("", "groundtruth")  # what a number is of that is about the texts themselves
-SAME = {TRIPLE_NEEDLES: (PIECES,)}  # test sets of one measurement: extractors read sentences, models whole pieces
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Links:
         trained = generative and protocol.endswith("-trained")
         training = "" if generative and not trained else of["training"]
         system = system_key(training, extractor, of["noise"]) if extractor not in NO_SYSTEMS else ""
-        protocols: tuple[str, ...] = (protocol, *SAME.get(protocol, ()))
+        protocols: tuple[str, ...] = (protocol,)
         if generative or entities:
             protocols = ("original" if trained else GENERATIVE if generative else NEEDLES,)
         pairs = [("" if entities else of["corpus"], one) for one in protocols]

@@ -247,8 +247,8 @@ class ScoreIndex:
     def _behind(self, run: RunKey) -> set[RunKey]:
         """The trainings that a run without its testing setting rests on.
 
-        What has no training set of its own, as augmented sentences, texts with GREScores and triple needles, is shown
-        to a training on the original split; a data set with GREScores may have another name than its corpus.
+        What has no training set of its own (augmented sentences, texts with GREScores) is shown to a training on the
+        original split; a data set with GREScores may have another name than its corpus.
         """
         if run in self.marks or any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values()):
             return {run}
