@@ -5,9 +5,10 @@ import json
 import pytest
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters
+from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.llm.reading import parse_entities
+from tripleaudit.llm.units import Unit, text_of
 
 
 def words(text):
@@ -47,7 +48,7 @@ class Script:
 
 
 def run(pieces, limits, answer, state=None):
-    script, shown = Script(answer), [Piece(i, text) for i, text in enumerate(pieces)]
+    script, shown = Script(answer), [Piece(i, (Unit(text),)) for i, text in enumerate(pieces)]
     return answered(converse(shown, TALK, limits, TokenCounter(words, overhead=0), state), script), script
 
 
@@ -94,6 +95,17 @@ def test_a_piece_too_long_is_split_further_and_nothing_is_lost():
     shown = [message.removeprefix("show 0 ") for message in script.shown if message.startswith("show 0")]
     assert "".join(shown) == text and len(shown) > 1
     assert {turn.piece for turn in talked.turns} == {0, 1}
+
+
+def test_a_piece_is_divided_at_every_context_without_its_needles():
+    words_of = lambda first, last: " ".join(f"w{n}" for n in range(first, last)) + " "  # noqa: E731
+    units = (Unit(words_of(0, 3), "a"), Unit(words_of(3, 20)), Unit(words_of(20, 25), "b"), Unit(words_of(25, 40)))
+    counter = TokenCounter(words, overhead=0)
+    for context in range(20, 51):
+        parts = list(fitting(Piece(4, units), 9, TALK, Limits(1, context, 5), counter))
+        assert text_of([unit for part in parts for unit in part.units]) == text_of(units)
+        assert [unit for part in parts for unit in part.units if unit.needle] == [units[0], units[2]]
+        assert all(part.index == 4 and words(part.text) + 2 + 1 + 5 <= context for part in parts)
 
 
 def test_a_context_too_short_for_anything_is_refused_before_any_request():

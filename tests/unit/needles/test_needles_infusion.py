@@ -1,4 +1,4 @@
-"""Infusion: spans, shares, places and its errors."""
+"""Infusion: units, shares, places and its errors."""
 
 import dataclasses
 import re
@@ -6,11 +6,12 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tripleaudit.llm.splitting import blocks, split
 
 from tripleaudit.errors import UserError
 from tripleaudit.fields import row_of
-from tripleaudit.needles.haystack import Document, Infusion, infuse, needed
+from tripleaudit.llm.units import is_prose, paragraphs
+from tripleaudit.needles.haystack import Document
+from tripleaudit.needles.infusion import Infusion, infuse, needed
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.templates import template_needles
 
@@ -29,8 +30,8 @@ DOCUMENTS = st.tuples(
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(DOCUMENTS, st.lists(st.integers(20, 300), max_size=20), st.integers(1, 50), st.integers(50, 500))
-def test_invariants(text, lengths, seed, limit):
+@given(DOCUMENTS, st.lists(st.integers(20, 300), max_size=20), st.integers(1, 50))
+def test_invariants(text, lengths, seed):
     document = Document("d", text)
     needles = [(f"n{i}", f"Needle{i} " + "w" * length) for i, length in enumerate(lengths)]
     try:
@@ -38,20 +39,14 @@ def test_invariants(text, lengths, seed, limit):
     except UserError as error:
         assert re.search(r"its \d+ characters need between \d+ and \d+ characters of needles", str(error))
         return
-    assert infusion.removed() == text
-    spans = sorted((p.start, p.end) for p in infusion.needles)
-    assert all(b <= c for (_, b), (c, _) in zip(spans, spans[1:], strict=False))
+    assert infusion.original_text == text
     assert 0.10 - 1e-9 <= infusion.share <= 0.30 + 1e-9
     assert infusion.share == round((len(infusion.text) - len(text)) / len(infusion.text), 6)
     texts = dict(needles)
-    assert all(infusion.text[p.text_start : p.text_end] == texts[p.id] for p in infusion.needles)
+    assert all(unit.text.strip() == texts[unit.needle] for unit in infusion.units if unit.needle)
     assert infuse(document, needles, seed) == infusion
-    pieces = split(infusion.text, limit, infusion.spans())
-    for placed in infusion.with_pieces(pieces).needles:
-        start, end = pieces[placed.piece]
-        assert start <= placed.text_start and placed.text_end <= end
-    for start, end in blocks(text):  # nothing went into a list, table or code block
-        assert text[start:end] in infusion.text
+    for paragraph in paragraphs(text):  # nothing went into a list, a table or code
+        assert is_prose(paragraph) or paragraph in infusion.text
     assert row_of(dataclasses.asdict(infusion), Infusion, "x") == infusion
 
 
@@ -84,36 +79,29 @@ def test_sentences_take_over_where_paragraphs_are_few():
     text = "This is one sentence of the text. " * 40
     needles = [(f"n{i}", "A needle of a few words stands here.") for i in range(20)]
     infusion = infuse(Document("d", text.strip()), needles, 5)
-    assert infusion.unit == "sentence" and infusion.removed() == text.strip()
-    assert "\n" not in infusion.text
-    assert infuse(document(9000), [("a", "n" * 998)], 1).unit == "paragraph"
-    for paragraphs, unit in ((3, "paragraph"), (2, "sentence")):  # two for each needle, and one more
-        text = "\n\n".join(["This is one sentence of the text. And one more."] * paragraphs)
-        assert infuse(Document("d", text), [("a", "A needle of a few words.")], 5).unit == unit
+    assert "\n" not in infusion.text and infusion.original_text == text.strip()
+    for count, separator in ((3, "\n\n"), (2, " ")):  # two paragraphs for each needle, and one more
+        text = "\n\n".join(["This is one sentence of the text. And one more."] * count)
+        needle = "A needle of a few words."
+        assert infuse(Document("d", text), [("a", needle)], 5).share == round(
+            (len(needle) + len(separator)) / (len(text) + len(needle) + len(separator)), 6
+        )
 
 
-def test_several_needles_share_a_gap_when_gaps_are_few():
+def test_several_needles_share_a_place_when_places_are_few():
     text = "word " * 300
     infusion = infuse(Document("d", text), [(f"n{i}", "Needle text number nine here.") for i in range(30)], 2)
-    gaps = [placed.gap for placed in infusion.needles]
-    assert len(gaps) > len(set(gaps)) == 2 and infusion.removed() == text
+    assert len(infusion.needles) > 2 and infusion.original_text == text
+    assert [unit.text for unit in infusion.units if not unit.needle] == [text]  # only before and behind it
 
 
 def test_seeds_decide_the_positions():
     haystack = document(12_000)
     needles = [(n.id, n.paragraph) for n in template_needles(haystack, "Person", 12, Plan(seed=1))]
-    places = {tuple(p.start for p in infuse(haystack, needles, seed).needles) for seed in range(1, 51)}
-    assert len(places) == 50
+    assert len({infuse(haystack, needles, seed).text for seed in range(1, 51)}) == 50
 
 
-def test_changed_records_are_refused():
-    infusion = infuse(document(9000), [("a", "n" * 998)], 1)
-    infusion.check("f")
-    with pytest.raises(UserError, match="changed after the infusion"):
-        dataclasses.replace(infusion, text=infusion.text + "!").check("f")
-    moved = dataclasses.replace(infusion.needles[0], start=0, end=infusion.needles[0].end - infusion.needles[0].start)
-    with pytest.raises(UserError, match="does not give back"):
-        dataclasses.replace(infusion, needles=(moved,), original_sha256="0" * 64).check("f")
+def test_a_record_without_its_seed_is_refused():
     with pytest.raises(UserError, match="file line 3: the key 'seed' is missing"):
         row_of({"doc": "d"}, Infusion, "file line 3")
 
@@ -141,4 +129,4 @@ def test_code_and_headings_stay_whole_wherever_they_stand(whole, around):
         whole = text[text.index("```") :]  # all that follows is code
     for seed in range(20):
         infusion = infuse(Document("d", text), [("a", "A needle is here. It ends.")], seed, minimum=0.01, maximum=0.9)
-        assert f"\n\n{whole}\n\n" in f"\n\n{infusion.text}\n\n" and infusion.removed() == text
+        assert f"\n\n{whole}\n\n" in f"\n\n{infusion.text}\n\n" and infusion.original_text == text

@@ -8,9 +8,6 @@ import pytest
 
 from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.minea import (
-    IDENTIFICATIONS,
-    INDEPENDENT,
-    ONE_TO_ONE,
     Index,
     minea_interval,
     overall,
@@ -96,11 +93,10 @@ def test_toy_example_of_table_4():
     needles, extracted = toy()
     event, product = identify(needles, extracted)
     event, product = judged(event, 1), judged(product, 2)
-    for rule in IDENTIFICATIONS:
-        rows = rated([event, product], identification=rule)
-        assert [[int(row[c]) for c in CRITERIA] for row in rows] == [[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 0, 1]]
+    rows = rated([event, product])
+    assert [[int(row[c]) for c in CRITERIA] for row in rows] == [[0, 1, 1, 0, 0, 1], [0, 0, 1, 1, 0, 1]]
     assert (event["ns_index"], event["k_index"], event["llm_index"]) == (0, 1, 1)
-    assert [(row["k_ratio"], row["k_any"]) for row in rows] == [(0.5, 0.5), (0.666667, 0.666667)]  # 3 and 4 of 6
+    assert [row["k_ratio"] for row in rows] == [0.5, 0.666667]  # 3 and 4 of 6
 
 
 def test_n_implies_ns_and_k_is_monotone():
@@ -124,49 +120,12 @@ def test_three_of_five_keywords_reach_the_threshold_0_6():
     assert row["k0.6"] is True and row["k0.7"] is False
 
 
-def shares(needles, extracted):
-    return {rule: [row["k_ratio"] for row in rated(identify(needles, extracted), (), rule)] for rule in IDENTIFICATIONS}
-
-
-def test_a_missed_needle_is_not_credited_with_another_needles_entity():
+def test_every_needle_is_identified_by_itself():
+    """One entity stands for every needle that it is like, as in the paper."""
     ada = needle("Person", "Ada Moss", "abcdef")
     eva = needle("Person", "Eva Lund", "abcdxy")
-    named = entity(0, "Person", "Ada Moss", keywords=list("abcd"))  # no nearer to one than to the other, but named
-    assert shares([ada, eva], [named]) == {ONE_TO_ONE: [0.666667, 0], INDEPENDENT: [0.666667, 0.666667]}
-    again = entity(1, "Person", "A. Moss", keywords=list("abcde"))  # the same needle a second time
-    assert shares([ada, eva], [named, again])[ONE_TO_ONE] == [0.833333, 0]
-    own = entity(2, "Person", "E. Lund", keywords=list("abcxy"))
-    assert shares([ada, eva], [named, again, own])[ONE_TO_ONE] == [0.833333, 0.833333]
-    # one nameless record that fits both stands for one, two of them for both
-    assert sorted(shares([ada, eva], [entity(0, "Person", None, keywords=list("abcd"))])[ONE_TO_ONE]) == [0, 0.666667]
-    for second, found in (("abcd", [0.666667, 0.666667]), ("abcde", [0.833333, 0.666667])):
-        both = [entity(index, "Person", None, keywords=list(each)) for index, each in enumerate(("abcd", second))]
-        assert shares([ada, eva], both)[ONE_TO_ONE] == found
-
-
-def test_overlapping_keywords_raise_no_score():
-    """Needles with five of six keywords in common, a quarter of them extracted: the rate is a quarter, not all."""
-    needles = [needle("T", f"Needle {number:02d}", [*"abcde", str(number)]) for number in range(40)]
-    extracted = [entity(i, "T", f"Needle {i:02d}", keywords=[*"abcde", str(i)]) for i in range(10)]
-    rows = {rule: rated(identify(needles, extracted), (0.7,), rule) for rule in IDENTIFICATIONS}
-    rates = {rule: sum(row["k0.7"] for row in found) for rule, found in rows.items()}
-    assert rates == {ONE_TO_ONE: 10, INDEPENDENT: 40}
-    assert [row["k_index"] for row in rows[ONE_TO_ONE]] == [*range(10), *[None] * 30]
-
-
-def test_one_entity_that_a_judge_sees_in_several_needles_counts_once():
-    needles, extracted = toy()
-    event, product = (judged(match, 2) for match in identify(needles, extracted))
-    assert [row["llm"] for row in rated([event, product])] == [True, True]  # as in the paper
-    single = rated([event, product], identification=ONE_TO_ONE)
-    assert [row["llm"] for row in single] == [False, True]  # the one with its keywords
-    rows = [
-        {"id": "a", "doc": "d", "llm": True, "llm_index": 4, "n_index": None, "k_ratio": 0.9, "k_any": 0.9},
-        {"id": "b", "doc": "d", "llm": True, "llm_index": 4, "n_index": 4, "k_ratio": 0.1, "k_any": 0.1},
-    ]
-    nameless = [dict(row, n_index=None) for row in rows]
-    assert [row["llm"] for row in rated(rows, identification=ONE_TO_ONE)] == [False, True]
-    assert [row["llm"] for row in rated(nameless, identification=ONE_TO_ONE)] == [True, False]
+    rows = rated(identify([ada, eva], [entity(0, "Person", "Ada Moss", keywords=list("abcd"))]))
+    assert [(row["n"], row["k_ratio"], row["k_index"]) for row in rows] == [(True, 0.666667, 0), (False, 0.666667, 0)]
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from support.fake_endpoint import asking
 from support.needle_model import NeedleModel, make_document, make_needles
 from support.scored import told
 from tripleaudit.errors import UserError
+from tripleaudit.fields import write_rows
 from tripleaudit.llm.conversation import TokenCounter
 from tripleaudit.llm.endpoint import Prices
+from tripleaudit.llm.units import text_of
 from tripleaudit.needles.entities import deduplicated
 from tripleaudit.needles.extracting import estimate_extraction, extract_corpus
 from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types
@@ -52,7 +54,7 @@ def study(tmp_path_factory):
 
 def rated(result, plan, folder):
     result.save(folder)
-    rate_matches(folder, plan.thresholds, plan.identification)
+    rate_matches(folder, plan.thresholds)
     return Result.load(folder)
 
 
@@ -177,7 +179,7 @@ def test_all_that_the_study_says(study, kept):
     for name in ("minea", "needle-criteria", "needle-example", "lost-in-the-middle", "iterations", "llm-comparison"):
         kept(f"needles/{name}.md", told(build_table(name, inputs)))
     write_scores(study["folder"] / "scores.csv", study["scores"])
-    for path in ("scores.csv", "model/matches.jsonl", "model/entities.jsonl", "corpus/infusions.jsonl"):
+    for path in ("scores.csv", "model/matches.jsonl", "model/entities.jsonl"):
         kept(f"needles/{Path(path).name}", (study["folder"] / path).read_text(encoding="utf-8"))
 
 
@@ -325,9 +327,18 @@ def test_a_piece_is_missing_where_all_its_calls_failed():
     assert failed_pieces(calls) == [("s", "d", 2)]
 
 
-def test_a_needle_that_begins_and_ends_a_piece_stays_whole_in_it(study):
-    infusion = study["corpus"].infusions["report"]
-    pieces = all_pieces(study["corpus"], PLAN.model_copy(update={"piece_chars": 200}))[ENRICHED, "report"]
-    kept = [piece.text[slice(*span)] for piece in pieces for span in piece.protected]
-    assert kept == [infusion.text[slice(*span)] for span in infusion.spans()]
-    assert all(piece.protected == ((0, len(piece.text)),) for piece in pieces if piece.protected)
+def test_needles_stay_whole_in_short_pieces(study):
+    needles = {needle.id: needle.paragraph for needle in study["corpus"].needles}
+    shown = all_pieces(study["corpus"], PLAN.model_copy(update={"piece_chars": 200}))[ENRICHED, "report"]
+    assert text_of([unit for piece in shown for unit in piece.units]) == study["corpus"].infusions["report"].text
+    inside = {unit.needle: unit.text for piece in shown for unit in piece.units if unit.needle}
+    assert {name: text.strip() for name, text in inside.items()} == needles
+    assert all(len(piece.units) == 1 for piece in shown for unit in piece.units if len(unit.text) > 200)
+
+
+def test_a_changed_document_is_refused(study, tmp_path):
+    study["corpus"].save(tmp_path)
+    documents = [dataclasses.replace(document, text=document.text + "!") for document in study["corpus"].documents]
+    write_rows(tmp_path / "documents.jsonl", documents)
+    with pytest.raises(UserError, match="without its needles, 'report' is not its document; make the needles again"):
+        Corpus.load(tmp_path)

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from tripleaudit.errors import UserError
 from tripleaudit.llm.endpoint import Answer, Request, Usage
 from tripleaudit.llm.reading import Parsed
-from tripleaudit.llm.splitting import split
+from tripleaudit.llm.units import Unit, pieces, text_of
 
 Message = Mapping[str, str]
 
@@ -67,11 +67,15 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a document; ``protected`` spans (offsets into ``text``) stay whole if it must be split further."""
+    """A piece of a document: its number from 0, and its units."""
 
     index: int
-    text: str
-    protected: tuple[tuple[int, int], ...] = ()
+    units: tuple[Unit, ...]
+
+    @property
+    def text(self) -> str:
+        """The text that is shown."""
+        return text_of(self.units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +184,7 @@ def counters(tokenizer: str | Path | None) -> Callable[[], TokenCounter]:
 
 
 def converse(
-    pieces: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, state: State | None = None
+    shown: Sequence[Piece], talk: Talk, limits: Limits, counter: TokenCounter, state: State | None = None
 ) -> Generator[Request, Answer, Conversation]:
     """Ask about every piece of a document, in order.
 
@@ -188,14 +192,14 @@ def converse(
     An answer that cannot be read is asked for once more with a reminder; then the call is given up and recorded.
 
     Args:
-        pieces: what to show; a piece too long for an empty thread is split further, never cut silently.
+        shown: pieces in order; one that is too long for an empty thread is split further, never cut silently.
         state: continue this thread instead of opening one.
 
     Raises:
         UserError: the context cannot hold the instructions, a bit of text and the reserve. Raised before any request.
     """
-    total = len(pieces)
-    parts = [part for piece in pieces for part in fitting(piece, total, talk, limits, counter)]
+    total = len(shown)
+    parts = [part for piece in shown for part in fitting(piece, total, talk, limits, counter)]
     thread = _Thread(talk, limits, counter, state or _opened(talk))
     turns: list[Turn] = []
     for part in parts:
@@ -230,16 +234,15 @@ def fitting(piece: Piece, total: int, talk: Talk, limits: Limits, counter: Token
     if empty + size + limits.reserve <= limits.context:
         yield piece
         return
-    halves = split(piece.text, (len(piece.text) + 1) // 2, piece.protected)
+    halves = pieces(piece.units, (len(piece.text) + 1) // 2)
     if len(halves) < 2:
         raise UserError(
             f"the context of {limits.context} tokens cannot hold the instructions ({empty} tokens), part "
             f"{piece.index + 1} of the text ({size} tokens in its shortest form) and the output reserve "
             f"({limits.reserve} tokens); use a model with a longer context, a smaller schema or a smaller reserve"
         )
-    for start, end in halves:
-        inside = tuple((a - start, b - start) for a, b in piece.protected if start <= a and b <= end)
-        yield from fitting(Piece(piece.index, piece.text[start:end], inside), total, talk, limits, counter)
+    for half in halves:
+        yield from fitting(Piece(piece.index, tuple(half)), total, talk, limits, counter)
 
 
 def answered(conversation: Generator[Request, Answer, Any], answer: Callable[[Request], Answer]) -> Any:

@@ -16,8 +16,8 @@ class Entity:
     """One extracted entity.
 
     ``piece``, ``iteration`` and ``thread`` count from 0; ``index`` is its position in the raw result of the document,
-    in its variant; ``variant`` is ``enriched``, ``untouched``, ``parts``, or that of a run of its own for the table of
-    iterations; ``call`` is the hash of the request that returned it.
+    in its variant; ``variant`` is ``enriched``, ``untouched`` or ``parts``; ``call`` is the hash of the request that
+    returned it.
     """
 
     __pydantic_config__ = CLOSED

@@ -213,8 +213,9 @@ def identify_all(corpus: Corpus, entities: Sequence[Entity], plan: Plan, client:
     """Apply the criteria to all needles, on the enriched and on the untouched documents."""
     matches: dict[tuple[str, str], dict[str, Any]] = {}
     questions = {}
+    shown = all_pieces(corpus, plan)
     for document in corpus.documents:
-        piece = {placed.id: placed.piece for placed in corpus.infusions[document.id].needles}
+        piece_of = {unit.needle: piece.index for piece in shown[ENRICHED, document.id] for unit in piece.units}
         needles = corpus.placed(document.id)
         for variant in (ENRICHED, UNTOUCHED) if plan.untouched else (ENRICHED,):
             extracted = [entity for entity in entities if (entity.doc, entity.variant) == (document.id, variant)]
@@ -223,8 +224,9 @@ def identify_all(corpus: Corpus, entities: Sequence[Entity], plan: Plan, client:
                 key = variant, needle.id
                 matches[key] = match
                 if plan.judge:  # an untouched document has no piece with the needle
-                    shown = index.candidates(needle, piece[needle.id] if variant == ENRICHED else None, plan.candidates)
-                    questions[key] = judge(needle, shown, plan.judge_tokens)
+                    piece = piece_of[needle.id] if variant == ENRICHED else None
+                    candidates = index.candidates(needle, piece, plan.candidates)
+                    questions[key] = judge(needle, candidates, plan.judge_tokens)
     judgements: dict[tuple[str, str], Judgement] = client.drive(questions)
     for key, judgement in judgements.items():
         matches[key] |= {"llm": judgement.entity is not None, "llm_index": judgement.entity}

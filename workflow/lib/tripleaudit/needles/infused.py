@@ -7,7 +7,8 @@ from typing import Any
 from tripleaudit.fields import read_rows, write_rows
 from tripleaudit.files import read_json, read_jsonl, write_json, write_jsonl
 from tripleaudit.needles.entities import Entity, deduplicated
-from tripleaudit.needles.haystack import Document, Infusion
+from tripleaudit.needles.haystack import Document
+from tripleaudit.needles.infusion import Infusion
 from tripleaudit.needles.needle import Needle, load_needles
 
 
@@ -23,7 +24,7 @@ class Corpus:
     def placed(self, doc: str) -> list[Needle]:
         """The needles that are in a document, in their order there; drawn ones that did not fit are left out."""
         by_id = {needle.id: needle for needle in self.needles}
-        return [by_id[placed.id] for placed in sorted(self.infusions[doc].needles, key=lambda item: item.start)]
+        return [by_id[identifier] for identifier in self.infusions[doc].needles]
 
     def save(self, folder: str | Path) -> None:
         """Write ``documents.jsonl``, ``needles.jsonl``, ``infusions.jsonl`` and ``corpus.json``."""
@@ -41,15 +42,12 @@ class Corpus:
             UserError: a file is missing or was changed.
         """
         folder = Path(folder)
-        infusions = read_rows(folder / "infusions.jsonl", Infusion)
-        for infusion in infusions:
-            infusion.check(folder / "infusions.jsonl")
-        return cls(
-            read_rows(folder / "documents.jsonl", Document),
-            load_needles(folder / "needles.jsonl"),
-            {infusion.doc: infusion for infusion in infusions},
-            read_json(folder / "corpus.json"),
-        )
+        documents = read_rows(folder / "documents.jsonl", Document)
+        infusions = {infusion.doc: infusion for infusion in read_rows(folder / "infusions.jsonl", Infusion)}
+        for document in documents:
+            infusions[document.id].check(document, folder / "infusions.jsonl")
+        needles = load_needles(folder / "needles.jsonl")
+        return cls(documents, needles, infusions, read_json(folder / "corpus.json"))
 
 
 @dataclass

@@ -13,10 +13,10 @@ from tripleaudit.errors import UserError
 from tripleaudit.llm.conversation import Driver
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.section import Access
-from tripleaudit.llm.splitting import split
 from tripleaudit.needles.generation import Made, discover_types, make_needles
-from tripleaudit.needles.haystack import Document, Infusion, infuse, read_documents
+from tripleaudit.needles.haystack import Document, read_documents
 from tripleaudit.needles.infused import Corpus
+from tripleaudit.needles.infusion import Infusion, infuse
 from tripleaudit.needles.needle import Needle, load_needles, problem
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import EntityType, plain_type
@@ -127,10 +127,9 @@ def corpus_from_needles(documents: Sequence[Document], needles: Sequence[Needle]
 
 
 def infused(document: Document, needles: Sequence[Needle], plan: Plan) -> Infusion:
-    """Infuse needles into one document and say which piece each lies in."""
+    """Infuse needles into one document."""
     pairs = [(needle.id, needle.paragraph) for needle in needles]
-    infusion = infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)
-    return infusion.with_pieces(split(infusion.text, plan.piece_chars, infusion.spans()))
+    return infuse(document, pairs, plan.seed, plan.target, plan.minimum, plan.maximum)
 
 
 def _all_types(

@@ -8,10 +8,9 @@ wrong type does not matter:
 - ``k(t)``: an entity shares at least the share ``t`` of the needle's keywords.
 - ``llm``: a model points at the entity that is the needle (:func:`.extracting.judge`).
 
-By default every needle is checked by itself, as in the paper (``independent``), so that where keywords overlap a missed
-needle is credited with what was extracted about another one. With ``one-to-one`` an entity stands for one needle at
-most: the one whose name it has, else the one whose keywords it has most of. Where keywords are disjoint, both rules
-agree.
+Every needle is looked for by itself, as in the paper: where the keywords of two needles overlap, a missed needle is
+credited with what was extracted about the other one. Needles of a document that share too many keywords are therefore
+refused (:func:`~tripleaudit.needles.needle.problem`).
 
 ``a_c(type)`` is the share of a type's needles that criterion ``c`` finds, ``MINEA(type)`` the greatest of these
 rates, and the overall score their mean weighted by the number of needles (section 5.2.2). It is the maximum of rates,
@@ -32,8 +31,6 @@ from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
 
 THRESHOLDS = (0.5, 0.6, 0.7)
-ONE_TO_ONE, INDEPENDENT = "one-to-one", "independent"
-IDENTIFICATIONS = (ONE_TO_ONE, INDEPENDENT)
 RESAMPLES = 500  # of the needles of a type
 
 
@@ -183,42 +180,21 @@ CANDIDATES = 30  # most entities that a judge is shown, before those of the need
 EPSILON = 1e-9  # 0.6 * 5 keywords must not fail on the last bit
 
 
-def rated(
-    matches: Iterable[Mapping[str, Any]],
-    thresholds: Sequence[float] = THRESHOLDS,
-    identification: str = INDEPENDENT,
-) -> list[dict[str, Any]]:
-    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds applied.
-
-    Of several needles that a judge recognises in one entity, ``one-to-one`` keeps the one that bears its name, else the
-    one with the greatest share of keywords, else the first.
-    """
-    rows = [dict(match) for match in matches]
-    if identification == INDEPENDENT:
-        for row in rows:
-            row |= {"k_ratio": row["k_any"], "k_index": row["k_any_index"]}
-    else:
-        claims: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        for row in rows:
-            if row["llm"]:
-                claims.setdefault((row["doc"], row["llm_index"]), []).append(row)
-        for (_, entity), claimed in claims.items():
-            keeps = max(claimed, key=lambda row: (row["n_index"] == entity, row["k_ratio"]))
-            for row in claimed:
-                if row is not keeps:
-                    row |= {"llm": False, "llm_index": None}
-    for row in rows:
-        row |= {f"k{threshold:g}": row["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
-        row["k_ratio"], row["k_any"] = round(row["k_ratio"], 6), round(row["k_any"], 6)
+def rated(matches: Iterable[Mapping[str, Any]], thresholds: Sequence[float] = THRESHOLDS) -> list[dict[str, Any]]:
+    """Return the rows of the criteria table of those of :meth:`Index.matches`, thresholds applied."""
+    rows = []
+    for match in matches:
+        found = {f"k{threshold:g}": match["k_ratio"] >= threshold - EPSILON for threshold in thresholds}
+        rows.append({**match, **found, "k_ratio": round(match["k_ratio"], 6)})
     return rows
 
 
-def rate_matches(folder: str | Path, thresholds: Sequence[float], identification: str = INDEPENDENT) -> None:
+def rate_matches(folder: str | Path, thresholds: Sequence[float]) -> None:
     """Decide which needles count as found: of (``untouched-``)``matches`` are made (``untouched-``)``criteria``."""
     for name in ("matches", "untouched-matches"):
         matches = [match for _, match in read_jsonl(Path(folder) / f"{name}.jsonl")]
         criteria = Path(folder) / f"{name.replace('matches', 'criteria')}.jsonl"
-        write_jsonl(criteria, rated(matches, thresholds, identification))
+        write_jsonl(criteria, rated(matches, thresholds))
 
 
 class Index:
@@ -240,23 +216,39 @@ class Index:
         """Apply n, ns and the share of keywords to the needles of a document, without a judge.
 
         Returns:
-            A row for each: what is found, and the index of the entity, None where none. ``k_ratio`` is the greatest
-            share of keywords among the entities that stand for no other needle, ``k_any`` the one among all entities.
+            A row for each: whether its name is found, the greatest share of its keywords that one entity has, and the
+            index of that entity, None where there is none.
         """
-        shares = self._shares(needles)  # [N, E]
-        own = self._own(needles, shares)
-        found = []
-        for needle, every, only in zip(needles, shares, own, strict=True):
+        rows = []
+        for needle, shares in zip(needles, self._shares(needles), strict=True):
             name = normalise(needle.name)
-            same = self._names.get(name)
-            holder = next((e for e, value in zip(self.entities, self._values, strict=True) if name in value), None)
-            (own_share, own_index), (any_share, any_index) = self._best(only), self._best(every)
-            row = {key: getattr(needle, key) for key in ("id", "doc", "type", "name")}
-            row |= {"n": same is not None, "ns": holder is not None, "llm": None, "k_ratio": own_share}
-            row |= {"k_any": any_share, "n_index": same.index if same else None}
-            row |= {"ns_index": holder.index if holder else None, "k_index": own_index, "k_any_index": any_index}
-            found.append({**row, "llm_index": None})
-        return found
+            same_name = self._names.get(name)
+            holder = self._first_with(name)
+            ratio, best = self._best(shares)
+            rows.append(
+                {
+                    "id": needle.id,
+                    "doc": needle.doc,
+                    "type": needle.type,
+                    "name": needle.name,
+                    "n": same_name is not None,
+                    "ns": holder is not None,
+                    "llm": None,
+                    "k_ratio": ratio,
+                    "n_index": same_name.index if same_name else None,
+                    "ns_index": holder.index if holder else None,
+                    "k_index": best,
+                    "llm_index": None,
+                }
+            )
+        return rows
+
+    def _first_with(self, name: str) -> Entity | None:
+        """Return the first entity with a name in one of its values."""
+        for entity, values in zip(self.entities, self._values, strict=True):
+            if name in values:
+                return entity
+        return None
 
     def _shares(self, needles: Sequence[Needle]) -> np.ndarray:
         """Return ``[N, E]``: which share of each needle's keywords each entity has."""
@@ -266,26 +258,6 @@ class Index:
             if wanted:
                 shares[row] = [len(wanted & keywords) / len(wanted) for keywords in self._keywords]
         return shares
-
-    def _own(self, needles: Sequence[Needle], shares: np.ndarray) -> np.ndarray:
-        """Return ``shares`` with 0 where the entity stands for another needle.
-
-        That is the needle whose name it bears, else the one whose keywords it has the greatest share of. Entities that
-        are equally near to several needles are dealt out one to each, so that the sum of shares is greatest.
-        """
-        from scipy.optimize import linear_sum_assignment
-
-        own = np.where(shares == shares.max(axis=0, initial=0.0), shares, 0.0)
-        rows = {normalise(needle.name): row for row, needle in enumerate(needles)}
-        for column, entity in enumerate(self.entities):
-            row = rows.get(normalise(entity.name)) if entity.name else None
-            if row is not None:
-                own[:, column] = 0.0
-                own[row, column] = shares[row, column]
-        chosen = np.zeros(own.shape, dtype=bool)
-        chosen[linear_sum_assignment(own, maximize=True)] = True
-        tied = (own > 0).sum(axis=0) > 1  # [E]
-        return np.where(tied & ~chosen, 0.0, own)
 
     def _best(self, shares: np.ndarray) -> tuple[float, int | None]:
         """Return the greatest share and the index of the first entity that has it."""

@@ -5,37 +5,32 @@ from typing import Any
 
 from tripleaudit.llm.conversation import Piece, TokenCounter, Turn
 from tripleaudit.llm.reading import STATUSES
-from tripleaudit.llm.splitting import Span, split, split_evenly
+from tripleaudit.llm.units import Unit, paragraphs, pieces, split_evenly
 from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.minea import wilson
 from tripleaudit.needles.plan import Plan
 
-ENRICHED, UNTOUCHED = "enriched", "untouched"
+ENRICHED, UNTOUCHED, PARTS = "enriched", "untouched", "parts"
 Counters = Callable[[], TokenCounter]
 
 
 def all_pieces(corpus: Corpus, plan: Plan) -> dict[tuple[str, str], list[Piece]]:
     """Return the pieces to show of every variant of every document, by variant and document."""
-    pieces: dict[tuple[str, str], list[Piece]] = {}
+    shown: dict[tuple[str, str], list[Piece]] = {}
     for document in corpus.documents:
-        infusion = corpus.infusions[document.id]
-        spans = split(infusion.text, plan.piece_chars, infusion.spans())
-        pieces[ENRICHED, document.id] = _as_pieces(infusion.text, spans, infusion.spans())
+        enriched = corpus.infusions[document.id].units
+        shown[ENRICHED, document.id] = _numbered(pieces(enriched, plan.piece_chars))
         if plan.untouched:
-            spans = split(document.text, plan.piece_chars)
-            pieces[UNTOUCHED, document.id] = _as_pieces(document.text, spans)
+            untouched = [Unit(paragraph) for paragraph in paragraphs(document.text)]
+            shown[UNTOUCHED, document.id] = _numbered(pieces(untouched, plan.piece_chars))
         if plan.parts:
-            spans = split_evenly(document.text, plan.parts)
-            pieces["parts", document.id] = _as_pieces(document.text, spans)
-    return pieces
+            parts = split_evenly(document.text, plan.parts)
+            shown[PARTS, document.id] = _numbered([[Unit(part)] for part in parts])
+    return shown
 
 
-def _as_pieces(text: str, spans: Sequence[Span], protected: Sequence[Span] = ()) -> list[Piece]:
-    """Return the pieces to show, each with the protected spans inside it."""
-    return [
-        Piece(index, text[a:b], tuple((c - a, d - a) for c, d in protected if a <= c and d <= b))
-        for index, (a, b) in enumerate(spans)
-    ]
+def _numbered(runs: Iterable[Sequence[Unit]]) -> list[Piece]:
+    return [Piece(index, tuple(run)) for index, run in enumerate(runs)]
 
 
 def call_row(turn: Turn, doc: str, stage: str, model: str) -> dict[str, Any]:

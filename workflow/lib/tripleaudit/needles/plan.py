@@ -5,15 +5,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique, among
+from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique
 from tripleaudit.llm.conversation import Limits
-from tripleaudit.needles.haystack import MAXIMUM, MINIMUM, TARGET
-from tripleaudit.needles.minea import CANDIDATES, IDENTIFICATIONS, INDEPENDENT, THRESHOLDS
+from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET
+from tripleaudit.needles.minea import CANDIDATES, THRESHOLDS
 from tripleaudit.needles.needle import KEYWORDS, OVERLAP, WORDS
 from tripleaudit.needles.schema import Schema, load_schema
 
 TEMPLATES = "templates"
-RATING = ("identification", "thresholds")  # settings of what follows the extraction
+RATING = ("thresholds",)  # settings of what follows the extraction
 
 
 class NeedleSettings(Section):
@@ -67,8 +67,6 @@ class NeedleSettings(Section):
     """Characters of a document in prompts for needles."""
     discover: bool = False
     """Ask which Schema.org types fit each document; the answer is kept with the needles."""
-    identification: Annotated[str, among(IDENTIFICATIONS)] = INDEPENDENT
-    """Whether an extracted entity stands for one needle at most, or for as many as it is like (as in the paper)."""
     thresholds: Annotated[tuple[Annotated[float, Field(gt=0, le=1)], ...], Field(min_length=1), Unique, AsTuple] = (
         THRESHOLDS
     )

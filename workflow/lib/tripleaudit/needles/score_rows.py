@@ -2,9 +2,9 @@
 
 The columns of the scores file are read as follows here. ``protocol`` names the measurement: ``needles``,
 ``needles-untouched`` (the criteria on documents without needles: false positives), ``iterations``, ``parts``,
-``calls``, ``origins`` (where the needles came from) and ``triple-needles``. ``stratum`` is an entity type,
-``group:NAME`` or ``all``; the number of follow-up calls; the part; or a relation or position of triples. ``matching``
-is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the model's name in the configuration.
+``calls`` and ``origins`` (where the needles came from). ``stratum`` is an entity type, ``group:NAME`` or ``all``; the
+number of follow-up calls; or the part. ``matching`` is a criterion, ``max`` (MINEA) or ``any``. ``extractor`` is the
+model's name in the configuration.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ from typing import Any
 REMOVED_KEYS = {
     "needles/triples": "trained extractors and language models are compared by F1 and GREScores",
     "needles/identification": "every needle is identified by itself, as in the paper",
-    "needles/samples": "run the study once more with another seed of the endpoint",
-    "needles/separate_runs": "the table iterations takes the first calls of one extraction",
     "tables/triple-needles": "the tables main and gre-scores compare trained extractors and language models",
     "systems/*/completion": "the table contamination compares original and augmented test sentences",
     "tables/completion": "the table contamination compares original and augmented test sentences",
