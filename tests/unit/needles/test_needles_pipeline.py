@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import pytest
 
@@ -26,7 +25,6 @@ from tripleaudit.needles.pieces import ENRICHED, all_pieces, failed_pieces
 from tripleaudit.needles.plan import Plan
 from tripleaudit.needles.schema import load_schema, schema_from_json
 from tripleaudit.needles.score_rows import score_result
-from tripleaudit.scoring.scores import write_scores
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.inputs import ScoreIndex, TableInputs
 
@@ -172,15 +170,12 @@ def test_unreadable_verdicts_of_a_judge_are_asked_for_once_more_and_counted(stud
     assert note.partition("(")[2][5:] in " ".join(build_table("minea", TableInputs(scores=ScoreIndex(scores))).notes)
 
 
-def test_all_that_the_study_says(study, kept):
-    """Scores, matches, entities and tables; what its numbers are by hand stands above."""
+def test_tables_of_the_study(study, kept):
+    """The tables; their numbers are computed by hand above."""
     files = {"criteria": [study["folder"] / "model" / "criteria.jsonl"]}
     inputs = TableInputs(scores=ScoreIndex(study["scores"]), files=files)
     for name in ("minea", "needle-criteria", "needle-example", "lost-in-the-middle", "iterations", "llm-comparison"):
         kept(f"needles/{name}.md", told(build_table(name, inputs)))
-    write_scores(study["folder"] / "scores.csv", study["scores"])
-    for path in ("scores.csv", "model/matches.jsonl", "model/entities.jsonl"):
-        kept(f"needles/{Path(path).name}", (study["folder"] / path).read_text(encoding="utf-8"))
 
 
 def test_deduplicated_view(study):
