@@ -31,7 +31,7 @@ from support.killing import Running, unlock  # noqa: E402
 from support.needle_model import make_document  # noqa: E402
 from tripleaudit.corpora.model import Sentence, Span, Triple  # noqa: E402
 from tripleaudit.corpora.store import save_sentences  # noqa: E402
-from tripleaudit.llm.ledger import Ledger  # noqa: E402
+from tripleaudit.llm.store import Store  # noqa: E402
 
 SEED, KILLS, LEAST_KILLS, CONCURRENCY, TEXTS = 20261122, 20, 17, 3, 40
 STAGES = ("needles", "identification", "extraction", "judgement")  # what is asked, in the order of the jobs
@@ -189,8 +189,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 def stored(folder: Path) -> list[tuple[str, float]]:
     """What a service saw of the requests whose answers lie in the cache, and what they cost."""
     found = []
-    for path in (folder / "results" / "cache" / "llm").glob("??/*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
+    store = Store(folder / "results" / "cache" / "llm")
+    for key in store.answer_keys():
+        record = store.answer(key)
         found.append((identity(record["sent"], record["request"]["messages"]), record["answer"]["cost"]))
     return found
 
@@ -262,8 +263,8 @@ def main(kills: int = KILLS) -> int:
             assert run.wait(900) == 0, run.text[-4000:]
         paid = [payment for service in services for payment in service.paid]
         kept = stored(folder)
-        ledger = Ledger(folder / "results" / "cache" / "llm" / "ledger-faults.jsonl")
-        books, spent, committed = sum(one.money for one in paid), ledger.spent(), ledger.committed()
+        store = Store(folder / "results" / "cache" / "llm", "faults")
+        books, spent, committed = sum(one.money for one in paid), store.spent(), store.committed()
         ours, theirs = contents(folder), contents(calm)
         differ = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
     surplus = Counter(one.question for one in paid) - Counter(question for question, _ in kept)

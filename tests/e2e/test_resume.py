@@ -16,6 +16,7 @@ from support.fake_endpoint import FakeEndpoint
 from support.killing import SOURCE, STARTED, Running, unlock, wheel_of
 from support.serving import web_server
 from support.workflow import planned, write_study
+from tripleaudit.llm.store import Store
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -97,7 +98,7 @@ def contents(folder):
 
 def stored(folder):
     """The texts of the passages whose answers lie in the cache."""
-    return {path.stem for path in (folder / "results" / "cache" / "llm").glob("??/*.json")}
+    return Store(folder / "results" / "cache" / "llm").answer_keys()
 
 
 def asked(fake):

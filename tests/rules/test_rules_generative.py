@@ -9,6 +9,7 @@ from support.fake_endpoint import FakeEndpoint, Reply, status
 from support.sentences import sentence
 from support.workflow import change, planned, ran, snakemake
 from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.llm.store import Store
 
 KEY = "sk-rules-0123456789-secret"
 
@@ -73,7 +74,6 @@ def test_a_study_is_refused_without_its_key_then_extracted_resumed_and_kept(tmp_
         (folder / "closed" / "report.json").unlink()
         cached = ran(tmp_path, "--", "generative")
         assert fake.count == 3
-    spent = [json.loads(line) for line in (tmp_path / "results/cache/llm/ledger-lm.jsonl").read_text().splitlines()]
-    assert sum(row.get("cost", 0) for row in spent) == pytest.approx(10 * 20 / 1e6)
+    assert Store(tmp_path / "results/cache/llm", "lm").spent() == pytest.approx(10 * 20 / 1e6)
     assert not any(KEY in result.stdout + result.stderr for result in (first, broken, second, cached))
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

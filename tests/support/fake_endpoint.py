@@ -19,13 +19,14 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.llm import transport
+import openai
+
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.endpoint import Endpoint, Request
 
 from .serving import Server  # as benchmarks import this module by another name
 
-transport.BACKOFF, transport.MAX_BACKOFF = 0.01, 0.05
+openai._base_client.INITIAL_RETRY_DELAY, openai._base_client.MAX_RETRY_DELAY = 0.01, 0.05  # seconds
 
 
 @dataclass(frozen=True)

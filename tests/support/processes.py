@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.store import Store
 
 
 def program(path: Path, text: str) -> Path:
@@ -30,16 +30,17 @@ def forked(target: Callable[..., None], *arguments: tuple) -> list[int | None]:
 
 
 def die_after(stored: int) -> None:
-    """Kill this process when so many answers are stored and the last of them is not yet in the ledger."""
-    put, left = Cache.put, [None] * stored
+    """Kill this process as soon as it has stored so many answers."""
+    settle, left = Store.settle, [None] * stored
 
-    def last_words(*args: object) -> None:
-        put(*args)
-        left.pop()
+    def settle_and_die(store: Store, key: str, cost: float, record: object = None, **more: object) -> None:
+        settle(store, key, cost, record, **more)
+        if record is not None:
+            left.pop()
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Cache.put = last_words
+    Store.settle = settle_and_die
 
 
 def alive(pid: int) -> bool:

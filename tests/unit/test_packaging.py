@@ -70,7 +70,7 @@ def test_the_catalog_is_promised_what_is_there():
     ("module", "command", "extra"),
     [
         ("torch", "train", "train"),
-        ("httpx2", "generate", "llm"),
+        ("openai", "generate", "llm"),
         ("torch.nn", "gre-score", "grescores"),
         ("sentence_transformers", "gre-score", "grescores"),
         ("xllamacpp", "generate", "serve"),

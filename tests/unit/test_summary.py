@@ -1,6 +1,6 @@
 """What a run says at its end."""
 
-from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.store import Store
 from tripleaudit.summary import RunSummary
 
 
@@ -11,10 +11,10 @@ def test_jobs_money_and_paths(tmp_path, monkeypatch):
     for name in ("type-f1.md", "type-f1.csv", "audit.md"):
         (folder / "tables" / name).write_text("")
     (folder / "report.html").write_text("")
-    ledger = Ledger("cache/ledger-s.jsonl")
-    ledger.settle("before", 0.25)
+    store = Store("cache", "s")
+    store.settle("before", 0.25)
     summary = RunSummary("s", folder, {"cache": "cache", "budget": 2})
-    ledger.settle("now", 0.5)
+    store.settle("now", 0.5)
     assert summary.finish(0, 3) == "" and not (folder / "logs").exists()
     assert (text := summary.finish(2, 1)) == (folder / "logs" / "summary.txt").read_text()
     assert text.splitlines() == [
@@ -29,5 +29,5 @@ def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
     assert "cost" not in RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0)
     summary = RunSummary("s", tmp_path, {"cache": str(tmp_path), "systems": {"x": {}}})
     assert "Language models cost nothing: no request that has a price was sent" in summary.finish(1, 0)
-    Ledger(tmp_path / "ledger-s.jsonl").settle("asked", 0.5)  # without a budget, too
+    Store(tmp_path, "s").settle("asked", 0.5)  # without a budget, too
     assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(1, 0)

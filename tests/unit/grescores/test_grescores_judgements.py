@@ -114,7 +114,7 @@ def test_a_judge_is_queried_once_for_each_distinct_triple_and_again_if_unreadabl
     with asking(tmp_path, said, prices=Prices(1, 2)) as (_, client):
         details, report = judge(System(texts), client, load_prompt("judge"), most_unreadable=0.5)
         assert report.paid["requests"] == 5  # the first answer of the unreadable one was paid for, too
-        assert report.paid["cost"] == pytest.approx(client.ledger.spent(), abs=1e-15)
+        assert report.paid["cost"] == pytest.approx(client.store.spent(), abs=1e-15)
     assert details == {
         "It is sunny.": {"score": 2 / 3, "results": [True, True, None, False]},
         "It rains.": {"score": 0.0, "results": [False]},

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
-import time
+import signal
 
 import pytest
 
@@ -12,11 +13,9 @@ from support.processes import forked
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
-from tripleaudit.llm.cache import Cache
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage, usage_of
 from tripleaudit.llm.estimate import estimate, estimate_embeddings
-from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
@@ -33,21 +32,6 @@ def test_answers_come_in_order_and_are_sent_once(tmp_path):
         assert fake.count == 12
         assert all(answer.cached for answer in again)
         assert [answer.usage for answer in again] == [answer.usage for answer in answers]
-
-
-def test_a_cache_and_a_ledger_make_the_folders_around_them(tmp_path):
-    with Cache(tmp_path / "new" / "cache").room("key", 1) as room, Cache(tmp_path / "other" / "cache").claim("key"):
-        assert room.stat().st_size == 1
-        (tmp_path / "other" / "cache" / "claims" / "key.lock").unlink()  # by a process that held it before
-    Ledger(tmp_path / "third" / "cache" / "ledger.jsonl").settle("key", 0.5)
-
-
-def test_a_budget_is_reserved_to_its_last_bit_and_no_further(tmp_path):
-    ledger = Ledger(tmp_path / "ledger.jsonl", 0.3)
-    assert ledger.reserve("a", 0.1) and ledger.reserve("b", 0.2)  # together a bit more than 0.3, as numbers go
-    assert not ledger.reserve("c", 1e-9) and ledger.reserve("a", 0.1)  # the same request replaces its reservation
-    ledger.settle("b", 0.1)
-    assert not ledger.reserve("c", 0.11) and ledger.reserve("c", 0.1)
 
 
 def test_a_conversation_is_sent_as_it_is(tmp_path):
@@ -73,22 +57,6 @@ def test_no_proxy_stands_before_a_server_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     with asking(tmp_path, "fine") as (_, client):
         assert client.complete_all(requests(1))[0].text == "fine"
-
-
-@pytest.mark.parametrize("form", ["seconds", "date"])
-def test_retry_after_is_kept_by_all_requests(tmp_path, form):
-    """By the one that is told to wait, and by those that come when another one's answer is there."""
-    arrivals = []
-
-    def faults(number, body):
-        arrivals.append(time.monotonic())
-        time.sleep(0.2 * (number == 2))  # so that a place is free only once the others must wait
-        wait = 0.6 if form == "seconds" else time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 2))
-        return status(429, retry_after=wait) if number == 1 else None
-
-    with asking(tmp_path, faults=faults, concurrency=2) as (_, client):
-        client.complete_all(requests(5))
-    assert len(arrivals) == 6 and min(arrivals[3:]) - arrivals[1] >= 0.55
 
 
 def test_a_server_without_structured_outputs_is_queried_without(tmp_path):
@@ -131,7 +99,6 @@ def test_six_processes_want_the_same_answers_and_each_is_paid_once(tmp_path):
     with FakeEndpoint(latency=0.005) as fake:
         assert forked(ask, *[(fake, tmp_path)] * 6) == [0] * 6
         assert fake.count == 200
-    assert len(list(tmp_path.glob("*/*.json"))) == 200
 
 
 def test_a_full_cache_needs_neither_endpoint_nor_key(tmp_path, monkeypatch):
@@ -154,26 +121,30 @@ def test_the_budget_is_never_exceeded_and_the_run_can_be_resumed(tmp_path):
         with Client(paid, tmp_path, budget=0.105) as client:
             with pytest.raises(BudgetExceeded, match=r"of 0\.105 is used up.*9 of 30 answers are there; run again"):
                 client.complete_all(requests(30))
-            assert client.ledger.spent() == client.ledger.committed() == pytest.approx(0.09)
+            assert client.store.spent() == client.store.committed() == pytest.approx(0.09)
         with Client(paid, tmp_path, budget=10) as client:
             answers = client.complete_all(requests(30))
-            assert client.ledger.spent() == sum(answer.cost for answer in answers) == pytest.approx(0.30)
+            assert client.store.spent() == sum(answer.cost for answer in answers) == pytest.approx(0.30)
             assert client.totals.cost == pytest.approx(0.21)
         assert fake.count == 30
+
+
+def reserve_and_die(paid, folder):
+    client = Client(paid, folder, budget=1)
+    client.store.reserve(client.key(requests(1)[0]), client.slots_key, 4, 0.02)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_what_a_killed_job_had_in_flight_goes_on_to_count_when_it_is_sent_again(tmp_path):
     """The service may have billed it, and nobody will ever know."""
     with FakeEndpoint(answer=Reply("[]", prompt_tokens=0, completion_tokens=10)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
+        assert forked(reserve_and_die, (paid, tmp_path)) == [-signal.SIGKILL]
         with Client(paid, tmp_path, budget=1) as client:
-            assert client.ledger.reserve(client.key(requests(1)[0]), 0.02)
-            client.ledger._alive.release()  # the job is killed here
-        with Client(paid, tmp_path, budget=1) as client:
-            assert client.ledger.committed() == pytest.approx(0.02)
+            assert client.store.committed() == pytest.approx(0.02)
             client.complete_all(requests(1))
-            assert client.ledger.spent() == pytest.approx(0.01) and client.ledger.lost() == pytest.approx(0.02)
-            assert client.ledger.committed() == pytest.approx(0.03)
+            assert client.store.spent() == pytest.approx(0.01) and client.store.lost() == pytest.approx(0.02)
+            assert client.store.committed() == pytest.approx(0.03)
 
 
 def test_the_estimate_is_made_without_sending(tmp_path):
@@ -207,7 +178,7 @@ def test_missing_usage_is_estimated(tmp_path):
     assert usage_of({}, {"input": ["abcd", "ab"]}, (10, 0)) == Usage(2, 0, estimated=True)  # of texts to embed
 
 
-def test_embeddings_are_stored_text_by_text_in_one_file(tmp_path):
+def test_embeddings_are_stored_text_by_text(tmp_path):
     with FakeEndpoint() as fake:
         with Client(endpoint(fake), tmp_path) as client:
             first = client.embed(["a", "b", "a"], batch=2)
@@ -220,7 +191,6 @@ def test_embeddings_are_stored_text_by_text_in_one_file(tmp_path):
     assert first.shape == (3, 8) and (first[0] == first[2]).all() and not (first[0] == first[1]).all()
     assert first[1].tolist() == pytest.approx([byte / 255 for byte in hashlib.sha256(b"b").digest()[:8]])
     assert (second[1] == first[0]).all()
-    assert (tmp_path / "embeddings.sqlite").exists() and not list(tmp_path.glob("??/*"))
 
 
 def refused(code: int, message: str, name: str, **more):
@@ -230,12 +200,20 @@ def refused(code: int, message: str, name: str, **more):
 MISSING = ("The model 'm' does not exist", "model_not_found")
 UNUSABLE = {  # what the service says, of the endpoint, words of the sentence
     "address": ({}, {"base_url": "http://127.0.0.1:9/v1"}, "127.0.0.1:9/v1) does not answer after 5 attempts"),
-    "key": ({"faults": [status(401, message="bad key")]}, {}, "turns us away: status 401: bad key"),
+    "key": ({"faults": [status(401, message="bad key")]}, {}, "refuses all requests: status 401: bad key"),
     "no key": ({}, {"api_key_env": "NO_KEY"}, "variable NO_KEY is not set; expected it to hold the key"),
     "no header": ({}, {"headers": {"x": "env:NO_X"}}, "NO_X is not set; expected it to hold the header 'x'"),
-    "forbidden": ({"faults": [status(403)]}, {}, "turns us away: status 403: no"),
-    "model-404": ({"faults": [refused(404, *MISSING)]}, {}, "turns us away: status 404: The model 'm' does not exist"),
-    "model-400": ({"faults": [refused(400, *MISSING)]}, {}, "turns us away: status 400: The model 'm' does not exist"),
+    "forbidden": ({"faults": [status(403)]}, {}, "refuses all requests: status 403: no"),
+    "model-404": (
+        {"faults": [refused(404, *MISSING)]},
+        {},
+        "refuses all requests: status 404: The model 'm' does not exist",
+    ),
+    "model-400": (
+        {"faults": [refused(400, *MISSING)]},
+        {},
+        "refuses all requests: status 400: The model 'm' does not exist",
+    ),
     "quota": ({"faults": [refused(429, "no quota", "insufficient_quota", retry_after=60)]}, {}, "429: no quota"),
     "effort": ({"rules": Rules()}, {"reasoning_effort": "low"}, "rejects every request: status 400: Unrecognized"),
 }
@@ -249,7 +227,7 @@ def test_what_does_not_work_is_said_after_the_first_request_and_nothing_is_paid(
         with pytest.raises(UserError, match=re.escape(words)) as error:
             client.complete_all(requests(1 if "rules" in service else 9))  # of a bad request others may be good
         assert "\n" not in str(error.value) and fake.count <= 1 and not fake.books
-        assert client.ledger.committed() == 0
+        assert client.store.committed() == 0
 
 
 def test_a_context_too_short_for_the_prompt(tmp_path):

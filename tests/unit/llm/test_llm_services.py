@@ -1,6 +1,5 @@
 """The client against services that obey their documented rules: what they take, what they bill, what they refuse."""
 
-import asyncio
 import json
 import random
 import signal
@@ -10,12 +9,10 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, drop, endpoint, hang, malformed, requests, status
 from support.processes import die_after, forked
-from tripleaudit.llm.capabilities import Capabilities, Problem
+from tripleaudit.llm.capabilities import Capabilities, refused_field
 from tripleaudit.llm.client import BudgetExceeded, Client, Endpoint, Prices, Request, Usage
-from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import FOLDER, load_prompt
-from tripleaudit.llm.slots import Slots
-from tripleaudit.machine.locks import try_lock
+from tripleaudit.llm.store import Reservation, Store
 
 LOCAL = Endpoint("http://localhost/v1", "m")
 REASONING = Rules(reasoning=200)
@@ -34,7 +31,7 @@ def test_a_reasoning_model_is_queried_as_it_must_be(tmp_path):
             assert {answer.status for answer in answers} == {"ok"}
             assert client.known.token_field == "max_completion_tokens" and client.known.refused == ("temperature",)
             assert client.known.reasons
-            assert sum(answer.cost for answer in answers) == pytest.approx(client.ledger.spent(), abs=1e-15)
+            assert sum(answer.cost for answer in answers) == pytest.approx(client.store.spent(), abs=1e-15)
         good = fake.answered
         assert all(body["max_completion_tokens"] == 10 + 4096 for body in good[1:])
         assert good[0]["max_completion_tokens"] == 10  # before anything showed that it thinks
@@ -82,9 +79,10 @@ def test_a_request_that_is_rejected_for_its_text_is_no_lesson_and_stops_no_other
 
 def test_problems_name_their_field():
     body = {"max_tokens": 1, "temperature": 0, "model": "m", "messages": []}
-    assert Problem("no such thing as temperature").field(body) is None
-    assert Problem("temperature: Extra inputs are not permitted").field(body) == "temperature"
-    assert Problem("Unsupported parameter", "max_tokens", "unsupported_parameter").field(body) == "max_tokens"
+    assert refused_field({"message": "no such thing as temperature"}, body) is None
+    assert refused_field({"message": "temperature: Extra inputs are not permitted"}, body) == "temperature"
+    error = {"message": "Unsupported parameter", "param": "max_tokens", "code": "unsupported_parameter"}
+    assert refused_field(error, body) == "max_tokens"
 
 
 # --- structured outputs
@@ -117,8 +115,7 @@ def test_what_served_an_answer_is_stored(tmp_path):
         assert answer.reasoning == "let me see" and answer.usage == Usage(100, 30, reasoning_tokens=20)
         assert answer.served["created"] and {"model": "fake", "fingerprint": "fp_1"}.items() <= answer.served.items()
     assert bill["models"] == {"fake": 1} and bill["fingerprints"] == {"fp_1": 1} and bill["reasoning_tokens"] == 20
-    (path,) = tmp_path.glob("??/*.json")
-    assert json.loads(path.read_text())["sent"]["max_tokens"] == 800
+    assert client.store.answer(first.key)["sent"]["max_tokens"] == 800
 
 
 # --- money
@@ -130,10 +127,10 @@ def test_a_timed_out_attempt_counts_at_its_upper_bound(tmp_path):
     slow = {"faults": [hang(20), hang(20)], "timeout": 0.2}
     with asking(tmp_path, reply, budget=1, prices=Prices(1, 1000), max_tokens=20, **slow) as (_, client):
         client.complete_all(requests(1))
-        assert client.ledger.spent() == pytest.approx(6e-6 + 0.01)
-        assert client.ledger.lost() == pytest.approx(2 * (6e-6 + 0.02))  # the prompt's tokens are known by now
-        assert client.ledger.committed() == pytest.approx(client.ledger.spent() + client.ledger.lost())
-        assert client.bill()["lost"] == client.ledger.lost()
+        assert client.store.spent() == pytest.approx(6e-6 + 0.01)
+        assert client.store.lost() == pytest.approx(2 * (6e-6 + 0.02))  # the prompt's tokens are known by now
+        assert client.store.committed() == pytest.approx(client.store.spent() + client.store.lost())
+        assert client.bill()["lost"] == client.store.lost()
 
 
 def test_a_slow_model_cannot_overspend(tmp_path):
@@ -142,7 +139,7 @@ def test_a_slow_model_cannot_overspend(tmp_path):
     with asking(tmp_path, budget=0.07, prices=Prices(0, 1000), max_tokens=20, **slow) as (fake, client):
         with pytest.raises(BudgetExceeded, match="at most 0.06 on attempts without an answer"):
             client.complete_all(requests(1))
-        assert client.ledger.committed() == pytest.approx(0.06)
+        assert client.store.committed() == pytest.approx(0.06)
         assert fake.count == 3
 
 
@@ -171,24 +168,23 @@ def test_the_ledger_agrees_with_the_books_of_the_service(tmp_path):
         answers = client.complete_all(requests(24, max_tokens=50) + requests(24, max_tokens=50))
         assert [answer.status for answer in answers] == ["ok", "truncated", "refused", "refused"] * 12
         bill, billed = client.bill(), sum(map(price, fake.books))
-        assert client.ledger.spent() == pytest.approx(billed, abs=1e-15) == bill["cost"]
+        assert client.store.spent() == pytest.approx(billed, abs=1e-15) == bill["cost"]
         assert bill["requests"] == 24
         assert bill["completion_tokens"] == sum(row["completion_tokens"] for row in fake.books)
-    assert b"recorded" not in (tmp_path / "ledger.jsonl").read_bytes()  # of what was in flight no batch tells
 
 
 def test_a_job_waits_for_the_reservations_of_other_jobs(tmp_path):
     """Another job has reserved nearly all of the budget and spends little of it: this one waits and goes on."""
     with FakeEndpoint(Reply("x", prompt_tokens=0, completion_tokens=1)) as fake:
         paid = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
-        other = Ledger(tmp_path / "ledger.jsonl", 0.03)
-        assert other.reserve("of another job", 0.02)
+        other = Store(tmp_path, budget=0.03)
+        assert other.reserve("of another job", "e", 1, 0.02) is Reservation.GRANTED
         timer = threading.Timer(0.5, lambda: other.settle("of another job", 0.001))
         timer.start()
         with Client(paid, tmp_path, budget=0.03) as client:
             assert client.complete_all(requests(1))[0].text == "x"
-            assert client.ledger.committed() == pytest.approx(0.002)
-        assert other.reserve("once more", 0.02)
+            assert client.store.committed() == pytest.approx(0.002)
+        assert other.reserve("once more", "e", 1, 0.02) is Reservation.GRANTED
         other.close()  # it is gone, and its reservation may have been billed: nothing to wait for
         with Client(paid, tmp_path, budget=0.03) as client, pytest.raises(BudgetExceeded):
             client.complete_all(requests(2))
@@ -198,6 +194,11 @@ def job(fake, folder, dies_after):
     die_after(dies_after)
     with Client(endpoint(fake, prices=Prices(3, 7), max_retries=20), folder) as client:
         client.complete_all(requests(99, max_tokens=20))
+
+
+def stored_keys(folder, fake):
+    with Client(endpoint(fake), folder) as client:
+        return {client.key(request) for request in requests(99, max_tokens=20) if client.lookup(request) is not None}
 
 
 def test_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
@@ -210,17 +211,17 @@ def test_kills_under_faults_pay_nothing_twice_that_was_stored(tmp_path):
 
     with FakeEndpoint(of_four_kinds, faults=faults) as fake:
         for kill in range(1, 9):
-            stored, before = {path.stem for path in tmp_path.glob("??/*.json")}, len(fake.answered)
+            stored, before = stored_keys(tmp_path, fake), len(fake.answered)
             assert forked(job, (fake, tmp_path, kill)) == [-signal.SIGKILL]
             again = {Request(body["messages"], max_tokens=20).key(endpoint(fake)) for body in fake.answered[before:]}
             assert not again & stored  # what is stored is never asked for
         assert forked(job, (fake, tmp_path, 100)) == [0]
         surplus, billed = len(fake.answered) - 99, sum(map(price, fake.books))
-    assert len(list(tmp_path.glob("??/*.json"))) == 99 and surplus <= 8 * 4
-    ledger = Ledger(tmp_path / "ledger.jsonl")
+        assert len(stored_keys(tmp_path, fake)) == 99 and surplus <= 8 * 4
+    store = Store(tmp_path)
     most = surplus * max(map(price, fake.books))
-    assert billed - most - 1e-12 <= ledger.spent() <= billed + 1e-12
-    assert ledger.committed() == pytest.approx(ledger.spent() + ledger.lost())  # no reservation is left open
+    assert billed - most - 1e-12 <= store.spent() <= billed + 1e-12
+    assert store.committed() == pytest.approx(store.spent() + store.lost())  # no reservation is left open
 
 
 # --- throughput
@@ -270,39 +271,6 @@ def test_jobs_share_the_positions_of_one_endpoint(tmp_path):
     assert (fake.count, fake.max_in_flight) == (46, 3)
 
 
-def test_a_position_that_comes_back_is_taken_at_once(tmp_path, monkeypatch):
-    """Other jobs hold two of three places for good; whoever waits for theirs takes one's own as soon as it is free."""
-    monkeypatch.setattr("tripleaudit.llm.slots.POLL", 1000.0)
-    monkeypatch.setattr("tripleaudit.llm.slots.LONGEST_POLL", 1000.0)
-
-    async def use(slots):
-        async with slots.slot():
-            await asyncio.sleep(0)
-
-    async def use_all():
-        slots = Slots(tmp_path, Endpoint("http://localhost/v1", "m", concurrency=3))
-        (folder,) = tmp_path.iterdir()
-        assert len(folder.name) == 16
-        others = [try_lock(folder / f"{number}.lock") for number in range(2)]
-        await asyncio.wait_for(asyncio.gather(*(use(slots) for _ in range(9))), 60)
-        for lock in others:
-            lock.release()
-        slots.close()
-
-    asyncio.run(use_all())
-
-
-def test_too_many_requests_halve_what_is_sent_at_once(tmp_path):
-    faults = [None] + [status(429, retry_after=0)] * 4
-    with asking(tmp_path, faults=faults, concurrency=8, max_retries=6) as (_, client):
-        client.complete_all(requests(1))
-        slots = client.slots
-        slots.slower()
-        assert slots._allowed == 4
-        client.complete_all(requests(40))
-        assert 4 < slots._allowed <= 8  # and it grows again with the answers
-
-
 # --- endpoints
 
 
@@ -321,8 +289,8 @@ def test_the_keys_of_stored_answers_stay_and_follow_from_what_decides_an_answer(
 
 @pytest.mark.parametrize("known", ["max_tokens", "max_completion_tokens"])
 def test_the_other_field_is_learned_from_a_refusal_of_either(known):
-    said = Problem(f"Unrecognized request argument supplied: {known}")
-    learned = Capabilities(token_field=known).after_rejection(said, {known: 5})
+    error = {"message": f"Unrecognized request argument supplied: {known}"}
+    learned = Capabilities(token_field=known).after_rejection(error, {known: 5}, LOCAL)
     assert {learned.token_field, known} == {"max_tokens", "max_completion_tokens"}
 
 

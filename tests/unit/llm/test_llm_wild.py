@@ -1,20 +1,17 @@
 """What odd servers, keys, disks and clocks do is read, or refused in one sentence, and paid for once."""
 
 import gzip
-import io
 import json
 import logging
-from unittest.mock import Mock
+import shutil
+import sqlite3
+from types import SimpleNamespace
 
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, asking, endpoint, malformed, status
 from tripleaudit.errors import UserError
-from tripleaudit.llm.cache import Cache
-from tripleaudit.llm.client import Client, EndpointError, Prices, Request
-from tripleaudit.llm.embeddings import Vectors
-from tripleaudit.llm.endpoint import tokens_at_most
-from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 
 KEY = "sk-SECRETKEY-12345"
 LONG = "hdr-SECRET-98765"
@@ -47,7 +44,7 @@ class Asked:
                         self.answers = client.complete_all(requests())
                     except EndpointError as error:
                         self.error = str(error)
-                    self.spent, self.lost = client.ledger.spent(), client.ledger.lost()
+                    self.spent, self.lost = client.store.spent(), client.store.lost()
                 sent.append(fake.count)
         self.sent, self.again, self.bill = sent[0], sent[1] - sent[0], client.bill()
         self.files = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -92,8 +89,8 @@ REFUSED = {  # fault -> words of the one sentence
     "stream that is not called one": (malformed(f"\n{CHUNK}"), "answers with an event stream"),
     "nested body": (malformed("[" * 200_000), "nested too deeply"),
     "bomb": (malformed(gzip.compress(bytes(70_000_000), 1), Content_Encoding="gzip"), "sends more than 64 MB for one"),
-    "no key": (malformed('{"error": {"message": "no key", "code": 401}}'), "turns us away: status 401: no key"),
-    "secrets": (status(401, message=f"bad {KEY}, {LONG}"), "turns us away: status 401: bad [key], [key]"),
+    "no key": (malformed('{"error": {"message": "no key", "code": 401}}'), "refuses all requests: status 401: no key"),
+    "secrets": (status(401, message=f"bad {KEY}, {LONG}"), "refuses all requests: status 401: bad [key], [key]"),
 }
 
 
@@ -171,7 +168,7 @@ def test_what_is_no_embedding_is_one_sentence_and_nothing_more_is_paid(tmp_path,
     with asking(tmp_path, faults=lambda *_: odd, concurrency=2) as (fake, client):
         with pytest.raises(EndpointError, match="sent no embeddings; expected a list of numbers for each text"):
             client.embed(list("abcdefghi"), batch=1)
-        assert fake.count <= 2 and not (tmp_path / "embeddings.sqlite").exists()
+        assert fake.count <= 2
 
 
 def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
@@ -187,120 +184,48 @@ def test_embeddings_of_two_lengths_are_one_sentence(tmp_path):
 # --- disks
 
 
-class Metered(io.FileIO):
-    """A file whose bytes count against a disk, but for those that it overwrites; so many are ``left``."""
-
-    left = 10**9
-
-    def write(self, data):
-        size = 0 if "r" in self.mode else len(data)
-        if size > Metered.left:
-            raise OSError(28, "No space left on device", self.name)
-        Metered.left -= size
-        return super().write(data)
-
-
-@pytest.fixture
-def disk(monkeypatch):
-    """A disk with so many bytes for files of answers, the ledger's lines included."""
-    real = io.open
-
-    def opened(file, mode="r", *args, **kwargs):
-        if not set(mode) & {*"wa+"} or str(file).endswith((".lock", ".alive")):
-            return real(file, mode, *args, **kwargs)
-        return Metered(file, mode) if "b" in mode else io.TextIOWrapper(io.BufferedWriter(Metered(file, mode)))
-
-    monkeypatch.setattr(io, "open", opened)  # as Path.open has it
-    monkeypatch.setattr(Metered, "left", Metered.left)
-    return Metered
+def test_a_full_disk_is_one_sentence_before_anything_is_paid(tmp_path, monkeypatch):
+    with asking(tmp_path) as (fake, client):
+        with monkeypatch.context() as patched:
+            patched.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=10 * 2**20))
+            for work in (lambda: client.complete_all(requests(9)), lambda: client.embed(["a"])):
+                with pytest.raises(UserError, match="the disk is full .10 MB are free, 64 are needed.") as caught:
+                    work()
+                assert "\n" not in str(caught.value)
+        assert fake.count == 0
+        assert len(client.complete_all(requests(9))) == 9 and client.embed(["a"]).shape == (1, 8)
 
 
-@pytest.mark.parametrize("room", [0, 100, 30_000, 60_000, 61_000])
-def test_over_a_disk_that_fills_every_request_is_paid_for_once(tmp_path, disk, room):
-    """Wherever it fills: before the first answer, between it and what was reserved, between it and its entry."""
-    with FakeEndpoint("fine", latency=0.01) as fake:
-        own = endpoint(fake, prices=Prices(1, 2), max_tokens=50)
-        disk.left = room
+def test_a_disk_that_fills_costs_at_most_the_requests_in_flight(tmp_path):
+    """The database cannot grow any more, wherever that happens; what was stored is not sent again."""
+    asked = [Request([{"role": "user", "content": f"number {number}"}]) for number in range(60)]
+    with FakeEndpoint("x" * 3000) as fake:
+        own = endpoint(fake, prices=Prices(1, 2))
         with Client(own, tmp_path, budget=1.0) as client:
-            with pytest.raises(Exception, match="the disk is full") as caught:
-                client.complete_all(requests(40))
-            assert "\n" not in str(caught.value)
-        before = fake.count
-        assert before < 20
-        disk.left = 10**9
+            client.complete_all(asked[:1])
+            with sqlite3.connect(client.store.path) as database:
+                pages = database.execute("PRAGMA page_count").fetchone()[0]
+            client.store._opened().execute(f"PRAGMA max_page_count = {pages + 20}")
+            with pytest.raises(UserError, match="the disk is full") as caught:
+                client.complete_all(asked)
+            assert "\n" not in str(caught.value) and fake.count < 60
         with Client(own, tmp_path, budget=1.0) as client:
-            answers = client.complete_all(requests(40))
-            assert {answer.text for answer in answers} == {"fine"}
-            assert fake.count == 40  # and none twice
+            assert len(client.complete_all(asked)) == 60
             billed = sum(own.prices.cost(one["prompt_tokens"], one["completion_tokens"]) for one in fake.books)
-            assert client.ledger.spent() == client.ledger.committed() == pytest.approx(billed)
-            assert client.ledger.lost() == 0
-    assert not list(tmp_path.rglob("*.room"))
-
-
-def test_as_much_room_is_taken_as_an_answer_or_vectors_can_need(tmp_path):
-    def look(number, body):
-        sizes.extend(path.stat().st_size for path in tmp_path.glob("claims/*.room"))
-
-    sizes = []
-    with asking(tmp_path, faults=look, max_tokens=50) as (_, client):
-        client.complete_all(requests(1))
-        client.embed(["a", "b"])
-    assert sizes == [8192 + 2 * tokens_at_most(requests(1)[0].canonical(client.endpoint)) + 8 * 50, 2 * 2**15]
-    assert (client.totals.sent, client.totals.prompt_tokens) == (1 + 2, 4 + 2)
-
-
-def test_no_embedding_is_paid_for_that_has_no_room(tmp_path, disk, monkeypatch):
-    texts = list("abcdefghi")
-    with asking(tmp_path, concurrency=2) as (fake, client):
-        disk.left = 100
-        with pytest.raises(UserError, match="the disk is full"):
-            client.embed(texts, batch=1)
-        assert fake.count == 0
-        disk.left = 10**9
-        with monkeypatch.context() as patched, pytest.raises(UserError, match="full"):
-            patched.setattr(Vectors, "put", Mock(side_effect=UserError("full")))
-            client.embed(texts, batch=1)
-        assert fake.count <= 2
-        assert client.embed(texts, batch=1).shape == (9, 8)
-    assert not list(tmp_path.rglob("*.room"))
-
-
-def test_nothing_more_is_sent_after_a_write_that_failed_though_it_would_fit(tmp_path, disk):
-    disk.left = 20_000
-    with asking(tmp_path, max_tokens=50) as (fake, client):
-        with pytest.raises(UserError, match="the disk is full"):
-            client.complete_all([Request([{"role": "user", "content": "long " * 10_000}]), *requests(1)])
-        assert fake.count == 0
-
-
-def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):
-    whole = tmp_path / "whole.jsonl"
-    ledger = Ledger(whole)
-    ledger.reserve("a", 0.25)
-    ledger.settle("a", 0.125)
-    ledger.reserve("b", 0.5)
-    lines = whole.read_bytes().splitlines(keepends=True)
-    kept, torn = b"".join(lines[:2]), lines[2]
-    for cut in range(len(torn)):
-        path = tmp_path / "torn.jsonl"
-        path.write_bytes(kept + torn[:cut])
-        other = Ledger(path)
-        assert other.reserve("c", 1.0)
-        assert other.committed() == pytest.approx(1.125 + (0.5 if cut == len(torn) - 1 else 0))
-        other.settle("c", 2.0)
-        assert Ledger(path).spent() == pytest.approx(2.125)
-        other.close()
-    ledger.close()
+            assert client.store.spent() <= billed <= client.store.committed()
+        assert fake.count <= 60 + own.concurrency
 
 
 # --- records of another version, and clocks
 
 
+ANSWER = {"text": "fine", "status": "ok", "usage": {"prompt_tokens": 3, "completion_tokens": 1}, "cost": 0.5}
+
+
 @pytest.mark.parametrize(
     ("change", "sent"),
     [
-        (None, 1),
+        (lambda answer: None, 0),
         (lambda answer: answer.pop("usage"), 1),
         (lambda answer: answer.pop("text"), 1),
         (lambda answer: answer.update(usage=None), 1),
@@ -309,16 +234,78 @@ def test_the_ledger_survives_a_line_that_is_torn_at_any_byte(tmp_path):
         (lambda answer: answer["usage"].update(new=1), 0),
         (lambda answer: answer.update(new={"a": 1}), 0),
     ],
-    ids=["cut", "no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
+    ids=["whole", "no usage", "no text", "usage null", "text null", "usage a list", "more in usage", "more in it"],
 )
-def test_a_record_that_is_damaged_or_of_another_version_is_read_or_queried_again(tmp_path, change, sent):
+@pytest.mark.parametrize("form", ["file", "database"])
+def test_a_record_of_another_version_is_read_or_queried_again(tmp_path, change, sent, form):
+    """Version 0.3 kept a file for each answer."""
+    answer = json.loads(json.dumps(ANSWER))
+    change(answer)
+    with FakeEndpoint("fine") as fake, Client(endpoint(fake), tmp_path) as client:
+        key = client.key(requests(1)[0])
+        record = {"key": key, "request": {}, "sent": {}, "answer": answer}
+        if form == "file":
+            (tmp_path / key[:2]).mkdir()
+            (tmp_path / key[:2] / f"{key}.json").write_text(json.dumps(record))
+        else:
+            client.store.settle(key, 0.0, record)
+        assert client.complete_all(requests(1))[0].text == "fine"
+        assert fake.count == sent
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"key": "other"}', "[]", "\x00" * 9])
+def test_a_damaged_file_of_version_0_3_is_no_answer(tmp_path, text):
+    with FakeEndpoint("fine") as fake, Client(endpoint(fake), tmp_path) as client:
+        key = client.key(requests(1)[0])
+        (tmp_path / key[:2]).mkdir()
+        (tmp_path / key[:2] / f"{key}.json").write_text(text)
+        assert client.complete_all(requests(1))[0].text == "fine" and fake.count == 1
+
+
+def test_a_folder_of_version_0_3_is_continued(tmp_path):
+    """Its embeddings are found, and its money counts: spent, lost, and reserved when its job was killed."""
     with FakeEndpoint("fine") as fake:
-        for _ in range(2):
-            with Client(endpoint(fake), tmp_path) as client:
-                assert client.complete_all(requests(1))[0].text == "fine"
-            path = Cache(tmp_path).path(client.key(requests(1)[0]))
-            record = json.loads(stored := path.read_text())
-            if change is not None:
-                change(record["answer"])
-            path.write_text(json.dumps(record) if change else stored[:-20])
-        assert fake.count == 1 + sent
+        own = endpoint(fake, prices=Prices(0, 1000), max_tokens=20)
+        with Client(own, tmp_path) as client:
+            key = client.embedding_key("a")
+        with sqlite3.connect(tmp_path / "embeddings.sqlite") as old:
+            old.execute("CREATE TABLE embeddings (key TEXT PRIMARY KEY, model TEXT, vector BLOB)")
+            old.execute("INSERT INTO embeddings VALUES (?, 'm', ?)", [key, bytes(32)])
+        rows = [{"key": "a", "reserved": 0.02, "owner": "x"}, {"key": "a", "cost": 0.01}]
+        rows += [{"key": "b", "reserved": 0.02, "owner": "x"}, {"key": "b", "lost": 0.02}, {"key": "b", "lost": -0.005}]
+        rows += [{"key": "c", "reserved": 0.02, "owner": "x"}]
+        lines = [json.dumps(row) for row in rows] + ['{"key": "d", "rese']
+        (tmp_path / "ledger-mine.jsonl").write_text("\n".join(lines))
+        with Client(own, tmp_path, budget=0.06, study="mine") as client:
+            assert client.embed(["a"]).tolist() == [[0.0] * 8] and fake.count == 0
+            assert client.store.spent() == pytest.approx(0.01) and client.store.lost() == pytest.approx(0.035)
+            with pytest.raises(BudgetExceeded, match="of 0.06 is used up"):
+                client.complete_all(requests(1))
+        with Client(own, tmp_path, budget=0.07, study="mine") as client:
+            client.complete_all(requests(1))
+            assert client.store.spent() == pytest.approx(0.011) and fake.count == 1
+        with Client(own, tmp_path, study="other") as client:
+            assert client.store.committed() == 0
+
+
+def test_variables_of_the_package_openai_reach_no_endpoint(tmp_path, monkeypatch):
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID", "WEBHOOK_SECRET"):
+        monkeypatch.setenv(f"OPENAI_{name}", f"secret-{name}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "x-team: secret-team\nauthorization: secret-bearer")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with asking(tmp_path, headers={"OpenAI-Organization": "of-the-study"}) as (fake, client):
+        client.complete_all(requests(1))
+        client.embed(["a"])
+    for headers in fake.headers:
+        assert headers["OpenAI-Organization"] == "of-the-study" and "Authorization" not in headers
+        assert not [value for value in headers.values() if "secret" in value]
+
+
+def test_a_redirect_takes_neither_texts_nor_keys_to_another_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("WILD_KEY", KEY)
+    with FakeEndpoint() as other:
+        fault = Fault("status", 307, {"Location": f"{other.url}/chat/completions"})
+        with asking(tmp_path, faults=lambda *_: fault, api_key_env="WILD_KEY") as (fake, client):
+            with pytest.raises(EndpointError, match="redirects to"):
+                client.complete_all(requests(5))
+            assert (fake.count, other.count) == (1, 0)

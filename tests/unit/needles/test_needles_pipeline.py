@@ -126,7 +126,7 @@ def test_false_positives_are_judged_too(tmp_path):
     with asking(tmp_path / "c", model, prices=Prices(1, 2)) as (fake, client):
         result = extract_corpus(corpus, plan, client, "fake")
         paid = result.report["requests"], result.report["cost"]
-        assert paid == (fake.count, pytest.approx(client.ledger.spent(), abs=1e-15))  # the judge's answers, too
+        assert paid == (fake.count, pytest.approx(client.store.spent(), abs=1e-15))  # the judge's answers, too
     assert 0 < result.report["judge"]["cost"] < result.report["cost"]
     assert [match["llm"] for match in result.displaced] == [True] * 10
     scores = by_key(score_result(corpus, rated(result, plan, tmp_path / "model"), plan, KEYS))

@@ -8,7 +8,7 @@ import yaml
 from tripleaudit.commands.validate import summary
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
-from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.store import Store
 from tripleaudit.plan.study import Study
 from tripleaudit.plan.variables import refuse_without, to_set
 
@@ -83,14 +83,12 @@ def test_what_is_to_be_set_is_named_with_its_location_and_without_its_value(stud
 def test_a_job_that_queries_a_language_model_needs_its_key_or_stored_answers(study, tmp_path, rule, wildcards):
     places = ["generative/endpoints/paid/api_key_env", "generative/endpoints/paid/headers/api-key"]
     assert refused(study, tmp_path / "none", rule, **wildcards) == (places, [])
-    cache = Cache(tmp_path / "cache")
-    assert not cache.has_any()
-    write_json(cache.path("ab12"), {"key": "ab12"})
-    assert refused(study, cache.folder, rule, **wildcards) == ([], places)
+    Store(tmp_path / "cache").settle("ab12", 0.0, {})
+    assert refused(study, tmp_path / "cache", rule, **wildcards) == ([], places)
 
 
 def test_a_service_is_queried_again_and_others_need_nothing(study, tmp_path):
-    write_json(Cache(tmp_path / "cache").path("ab12"), {"key": "ab12"})
+    write_json(tmp_path / "cache/ab/ab12.json", {"key": "ab12"})  # as version 0.3 stored answers
     place = ["systems/far/headers/Authorization"]
     assert refused(study, tmp_path / "cache", "query_system", extractor="far") == (place, [])
     assert refused(study, tmp_path / "cache", "extract_collection", collection="news") == (place, [])

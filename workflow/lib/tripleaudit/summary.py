@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tripleaudit.files import atomic_write
-from tripleaudit.llm.cache import DEFAULT_CACHE
-from tripleaudit.llm.ledger import Ledger
+from tripleaudit.llm.store import DEFAULT_CACHE, Store
 from tripleaudit.machine.progress import duration
 
 
@@ -57,5 +57,5 @@ class RunSummary:
                 yield f"{name.partition('.')[0].capitalize()}: {self.folder / name}"
 
     def _spent(self) -> float:
-        path = Path(self.generative.get("cache") or DEFAULT_CACHE) / f"ledger-{self.study}.jsonl"
-        return Ledger(path).spent() if path.is_file() else 0.0
+        with closing(Store(self.generative.get("cache") or DEFAULT_CACHE, self.study)) as store:
+            return store.spent()

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.arguments import MONEY, NUMBER, Real, add_settings
-from tripleaudit.llm.cache import DEFAULT_CACHE
+from tripleaudit.llm.store import DEFAULT_CACHE
 
 if TYPE_CHECKING:
     from tripleaudit.llm.client import Endpoint
@@ -71,8 +71,9 @@ def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **mo
     prices = Prices(*args.prices) if args.prices else Prices()
     if args.budget is not None and not prices:
         raise UserError("--budget requires --prices (the cost cannot be computed without them)")
+    values = {"base_url": url, "model": args.model, "api_key_env": key, "concurrency": args.concurrency}
     sampling = {"temperature": args.temperature, "reasoning_effort": args.reasoning_effort}
-    return Endpoint(url, args.model, api_key_env=key, concurrency=args.concurrency, prices=prices, **sampling, **more)
+    return Endpoint.from_config("endpoint", {**values, "prices": prices, **sampling, **more})
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,39 +1,36 @@
-"""What an endpoint's server takes, learned from its documented errors and from its first answers.
+"""Request fields that an endpoint's server accepts, learned from its documented errors and its first answers.
 
-Services differ in the field that limits an answer, in whether they take a temperature, in structured outputs and in
-whether the model thinks before it answers. Nothing is sent for this alone: the first request of an endpoint goes out
-by itself, is corrected as the server's errors say (they cost nothing), and what was learned is kept next to the cache,
-so that later jobs begin with it. What a study fixes (``structured``, ``temperature: null``) is kept.
+Services differ in the field that limits an answer, in whether they accept a temperature, in structured outputs and in
+whether the model reasons before it answers. No request is sent for this alone: the first request of an endpoint is sent
+by itself and corrected as the server's errors say (they cost nothing). What was learned is stored, so that later jobs
+begin with it. What a study sets (``structured``, ``temperature: null``) is not changed.
 """
 
+import contextlib
 import dataclasses
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from tripleaudit.llm.endpoint import Answer, Endpoint, Request, canonical_key
-from tripleaudit.machine.storage import explained
 
-FILE = "endpoints.jsonl"
-OPTIONAL = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is queried without it
+OPTIONAL_FIELDS = ("temperature", "top_p", "seed", "stop")  # a model that refuses one of these is queried without it
+LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
 _REFUSED = re.compile(
     r"unsupported|not support|unrecogni[sz]ed|unknown|not (?:permitted|allowed|available)|extra", re.IGNORECASE
 )
-_OTHER_FIELD = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What is known of one endpoint.
+    """Request fields that one endpoint accepts, and whether its model reasons.
 
     Attributes:
         token_field: name of the field that limits an answer.
-        refused: optional fields that the model does not take.
-        structured: whether it takes JSON schemas.
-        reasons: whether the model thinks before it answers, so that limits need room for thought.
+        refused: optional fields that the model does not accept.
+        structured: whether it accepts JSON schemas.
+        reasons: whether the model reasons before it answers, so that limits need room for thought.
         settled: whether an answer has confirmed all this.
     """
 
@@ -44,58 +41,60 @@ class Capabilities:
     settled: bool = False
 
     def body(self, request: Request, endpoint: Endpoint) -> dict[str, Any]:
-        """Return a request as this server takes it, with its schema."""
-        body = request.body(endpoint)
-        for name in ("max_tokens", "max_completion_tokens", "reasoning_tokens", *self.refused):
-            body.pop(name, None)
+        """Return a request as this server accepts it, with its schema."""
+        dropped = (*LIMIT_FIELDS, "reasoning_tokens", *self.refused)
+        body = {name: value for name, value in request.body(endpoint).items() if name not in dropped}
         body[self.token_field] = request.limit(endpoint) + (endpoint.thought if self.reasons else 0)
         if request.schema is not None and self.structured:
             body["response_format"] = response_format(request.schema)
         return body
 
-    def after_rejection(self, problem: "Problem", body: Mapping[str, Any]) -> "Capabilities | None":
-        """Return what a rejection teaches, or None if it is about the request itself."""
-        field = problem.field(body)
-        if field is None or field != self.token_field and field not in OPTIONAL:
-            return None
+    def after_rejection(
+        self, error: Mapping[str, Any], body: Mapping[str, Any], endpoint: Endpoint
+    ) -> "Capabilities | None":
+        """Return what a rejection teaches, or None if it is about the request itself.
+
+        Args:
+            error: the server's error object.
+            body: the request as it was sent.
+        """
+        field = refused_field(error, body)
         if field == self.token_field:
-            return dataclasses.replace(self, token_field=_OTHER_FIELD[field])
-        return dataclasses.replace(self, refused=(*self.refused, field))
+            (other,) = set(LIMIT_FIELDS) - {field}
+            return dataclasses.replace(self, token_field=other)
+        if field in OPTIONAL_FIELDS:
+            return dataclasses.replace(self, refused=(*self.refused, field))
+        if "response_format" in body and endpoint.structured == "auto":
+            return dataclasses.replace(self, structured=False)
+        return None
 
     def after_answer(self, answer: Answer) -> "Capabilities":
-        """Return what an answer teaches: that the server takes all this, and whether the model reasons."""
+        """Return what an answer teaches: that the server accepts all this, and whether the model reasons."""
         reasons = bool(self.reasons or answer.reasoning or answer.usage.reasoning_tokens)
         return dataclasses.replace(self, reasons=reasons, settled=True)
 
     def difference(self, before: "Capabilities") -> str:
         """Return in words what is known now and was not before; empty if nothing that changes requests."""
-        said = []
+        changes = []
         if self.token_field != before.token_field:
-            said.append(f"takes '{self.token_field}' in place of '{before.token_field}'")
-        said += [f"takes no '{name}'" for name in self.refused if name not in before.refused]
+            changes.append(f"takes '{self.token_field}' in place of '{before.token_field}'")
+        changes += [f"takes no '{name}'" for name in self.refused if name not in before.refused]
         if self.structured != before.structured:
-            said.append("offers no structured outputs")
+            changes.append("offers no structured outputs")
         if self.reasons and not before.reasons:
-            said.append("reasons before it answers, so limits get room for thought")
-        return " and ".join(said)
+            changes.append("reasons before it answers, so limits get room for thought")
+        return " and ".join(changes)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """A server's own words about a request that it rejects."""
-
-    message: str
-    param: str | None = None
-    code: str | None = None
-
-    def field(self, body: Mapping[str, Any]) -> str | None:
-        """Return the field of the request that the server does not take, or None."""
-        if self.code not in ("unsupported_parameter", "unsupported_value") and not _REFUSED.search(self.message):
-            return None
-        if self.param in body:
-            return self.param
-        named = re.findall(r"[a-z_]{3,}", self.message)
-        return next((word for word in named if word in body and word not in ("model", "messages")), None)
+def refused_field(error: Mapping[str, Any], body: Mapping[str, Any]) -> str | None:
+    """Return the field of a request that an error object says is not accepted, or None."""
+    message = str(error.get("message"))
+    if error.get("code") not in ("unsupported_parameter", "unsupported_value") and not _REFUSED.search(message):
+        return None
+    if error.get("param") in body:
+        return error["param"]
+    words = re.findall(r"[a-z_]{3,}", message)
+    return next((word for word in words if word in body and word not in ("model", "messages")), None)
 
 
 def response_format(schema: Any) -> dict[str, Any]:
@@ -145,18 +144,16 @@ def strict_problem(schema: Any, where: str = "schema") -> str | None:
     return None
 
 
-def load(folder: Path, endpoint: Endpoint) -> Capabilities:
-    """Return what is known of an endpoint: what the study fixes, else what was learned in this cache before."""
-    known, own = Capabilities(), _identity(endpoint)
-    kept = folder / FILE
-    for line in reversed(kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []):
-        try:
-            row = json.loads(line)
-            if row["endpoint"] == own:
-                known = Capabilities(**{**row["known"], "refused": tuple(row["known"]["refused"])})
-                break
-        except (ValueError, KeyError, TypeError):  # half a line of a process that was killed while writing
-            continue
+def initial_capabilities(endpoint: Endpoint, learned: Mapping[str, Any] | None) -> Capabilities:
+    """Return what is known of an endpoint: what an earlier job has learned, and what the study sets.
+
+    Args:
+        learned: :class:`Capabilities` as a mapping; None if no job has learned anything.
+    """
+    known = Capabilities()
+    with contextlib.suppress(KeyError, TypeError):  # stored by another version
+        if learned is not None:
+            known = Capabilities(**{**learned, "refused": tuple(learned["refused"])})
     if "max_completion_tokens" in endpoint.extra:
         known = dataclasses.replace(known, token_field="max_completion_tokens")
     if endpoint.structured != "auto":
@@ -164,16 +161,7 @@ def load(folder: Path, endpoint: Endpoint) -> Capabilities:
     return known
 
 
-def save(folder: Path, endpoint: Endpoint, known: Capabilities) -> None:
-    """Keep what was learned, one line after the other; the last one counts."""
-    row = {"endpoint": _identity(endpoint), "model": endpoint.model, "known": dataclasses.asdict(known)}
-    with explained(folder / FILE):
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / FILE).open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(row) + "\n")
-
-
-def _identity(endpoint: Endpoint) -> str:
-    """Return what stands for a server and its model; the address may hold names that are nobody's business."""
+def endpoint_key(endpoint: Endpoint) -> str:
+    """Return a short hash of a server and its model; the address itself may hold private names."""
     fixed = [endpoint.base_url, endpoint.model, dict(endpoint.query), endpoint.reasoning_effort]
     return canonical_key(fixed)[:16]

@@ -1,4 +1,4 @@
-"""The client of every language-model stage: sends requests, none twice, never too much at once, never over budget.
+"""Client of every language-model stage: sends no request twice, keeps concurrency and budget over all jobs.
 
 endpoint = Endpoint("https://host/v1", "some-model", api_key_env="SOME_KEY")
 with Client(endpoint, "results/cache/llm") as client:
@@ -9,38 +9,95 @@ import asyncio
 import contextlib
 import dataclasses
 import logging
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.embeddings import embed
-from tripleaudit.llm.endpoint import Answer, Endpoint, Prices, Request, Usage, bill, tokens_about
-from tripleaudit.llm.ledger import BudgetExceeded
-from tripleaudit.llm.sending import Sender
-from tripleaudit.llm.transport import EndpointError, EndpointUnusable
+from tripleaudit.llm.capabilities import Capabilities, endpoint_key, initial_capabilities
+from tripleaudit.llm.endpoint import (
+    Answer,
+    Endpoint,
+    EndpointError,
+    EndpointUnusable,
+    Prices,
+    Request,
+    RequestRejected,
+    Usage,
+    answer_of,
+    bill,
+    canonical_key,
+    tokens_about,
+    tokens_at_most,
+    usage_of,
+)
+from tripleaudit.llm.llama import LocalServer
+from tripleaudit.llm.store import BudgetExceeded, Reservation, Store
 from tripleaudit.machine.progress import Progress
 
+if TYPE_CHECKING:
+    from tripleaudit.llm.connection import Connection
+
 __all__ = ["Answer", "BudgetExceeded", "Client", "Endpoint", "EndpointError", "Prices", "Request", "Usage"]
+
+Result = TypeVar("Result")
+Conversation = Generator[Request, Answer, Any]
+
+POLL_SECONDS = 0.05  # between two attempts to reserve a request that another job sends
+FIRST_SECONDS = 60.0  # that other requests wait for the first one of an unknown endpoint
+EMBEDDING_BYTES = 8  # added to a text's bytes for the most tokens that it can have
 
 log = logging.getLogger(__name__)
 
 
-class Client(Sender):
-    """Asks one endpoint, with a cache of answers on disk.
+@dataclass
+class Totals:
+    """What a client has done so far; ``sent`` counts requests, not attempts."""
 
-    An answer is stored the moment it arrives, truncated answers and refusals too, because they were paid for and would
-    come again; only requests that the server rejects are sent again. If everything is stored, neither the endpoint nor
-    its key is needed. Use it as a context manager, or call :meth:`close`.
+    sent: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float = 0.0
 
-    Arguments are those of :class:`.sending.Sender`.
+
+class Client:
+    """Queries one endpoint; answers are kept in a store that jobs share.
+
+    An answer is stored before it counts as received, truncated answers and refusals too, because they were paid for and
+    would come again; only requests that the server rejects are sent again. If everything is stored, neither the
+    endpoint nor its key is needed. Use it as a context manager, or call :meth:`close`.
+
+    Args:
+        cache_dir: folder of the store; may be shared by processes, studies and endpoints.
+        budget: most money that the study may ever spend; None for no limit.
+        study: whose money is spent.
+        server: started before the first request is sent, for an endpoint without an address of its own.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        cache_dir: str | Path,
+        budget: float | None = None,
+        study: str = "",
+        server: LocalServer | None = None,
+    ) -> None:
+        self.endpoint = endpoint
+        self.store = Store(cache_dir, study, budget)
+        self.totals = Totals()
+        self.known = initial_capabilities(endpoint, self.store.capabilities(endpoint_key(endpoint)))
+        self._server = server
+        self._answers: dict[str, Answer] = {}  # of this client, by key
+        self._pending: dict[str, asyncio.Future[Answer]] = {}
+        self._first_sent = asyncio.Event()  # the first request of an unknown endpoint has been answered
+        self._first_begun = False
+        self._stop: UserError | None = None  # why no further request is sent
         self._runner: asyncio.Runner | None = None
+        self._connection: Connection | None = None
         self._progress: Progress | None = None
 
     def __enter__(self) -> "Client":
@@ -50,25 +107,43 @@ class Client(Sender):
         self.close()
 
     def close(self) -> None:
-        """Close the connections, stop a server that this client started and give back all locks."""
+        """Close the connections and the store, and stop a server that this client started."""
         if self._runner is not None:
-            if self._transport is not None:
-                self._runner.run(self._transport.close())
-                self._transport = None
+            if self._connection is not None:
+                self._runner.run(self._connection.close())
+                self._connection = None
             self._runner.close()
             self._runner = None
-        if "slots" in vars(self):  # something was sent
-            self.slots.close()
         if self._server is not None:
             self._server.stop()
-        if self.ledger is not None:
-            self.ledger.close()
+        self.store.close()
+
+    # stored answers
+
+    def key(self, request: Request) -> str:
+        """Return the key of a request at this endpoint."""
+        return request.key(self.endpoint)
+
+    def lookup(self, request: Request) -> Answer | None:
+        """Return the stored answer of a request, or None; nothing is sent."""
+        key = self.key(request)
+        record = self.store.answer(key)
+        return None if record is None else _answer_from_record(record, key)
+
+    def bill(self) -> dict[str, Any]:
+        """Return what the answers of this client have cost, whoever paid for them, and what served them.
+
+        Each distinct request counts once; ``lost`` is the most that attempts without an answer can have cost the study.
+        """
+        known = dataclasses.asdict(self.known)
+        del known["settled"]
+        return bill(self._answers.values()) | {"lost": self.store.lost(), "capabilities": known}
 
     def check_room(self, requests: Iterable[Request]) -> None:
         """Refuse requests that cannot fit into the endpoint's ``context``, where that is known, before any is sent.
 
         Raises:
-            UserError: a prompt of about so many tokens and the longest answer are too much together.
+            UserError: a prompt of about so many tokens and the longest answer exceed the context.
         """
         context = self.endpoint.context
         if context is None:
@@ -79,24 +154,26 @@ class Client(Sender):
             if prompt + limit > context and self.lookup(request) is None:
                 raise UserError(
                     f"endpoint '{self.endpoint.name}': its context of {context} tokens is too short for a prompt of "
-                    f"about {prompt} and an answer of up to {limit}; expected a larger 'context', a smaller "
-                    f"'max_tokens' or a shorter text than '{request.messages[-1]['content'][-60:]}'"
+                    f"about {prompt} and an answer of up to {limit}; set a larger 'context' or a smaller 'max_tokens', "
+                    f"or shorten the text '{request.messages[-1]['content'][-60:]}'"
                 )
+
+    # requests
 
     def complete_all(self, requests: Sequence[Request], what: str = "") -> list[Answer]:
         """Return the answers of all requests, in their order; equal ones are sent once. Errors as :meth:`drive`."""
-        found = self.drive({number: _one(request) for number, request in enumerate(requests)}, what)
-        return [found[number] for number in range(len(requests))]
+        answers = self.drive({number: _single_turn(request) for number, request in enumerate(requests)}, what)
+        return [answers[number] for number in range(len(requests))]
 
-    def drive(self, conversations: Mapping[Any, Generator[Request, Answer, Any]], what: str = "") -> dict[Any, Any]:
-        """Run conversations side by side, each as fast as its own answers come, and return their results.
+    def drive(self, conversations: Mapping[Any, Conversation], what: str = "") -> dict[Any, Any]:
+        """Run conversations concurrently, each as fast as its own answers arrive, and return their results.
 
-        When the endpoint stops answering or the budget is used up, what is in flight is still awaited and stored;
-        then one error says how far it came. Running again sends only what is missing.
+        When the endpoint stops answering or the budget is used up, the requests in flight are still awaited and stored;
+        then one error is raised. Running again sends only what is missing.
 
         Args:
             conversations: generators by any key; each yields requests and returns a result.
-            what: is being sent, for the lines of progress in the log.
+            what: label of the lines of progress in the log.
 
         Raises:
             EndpointError: requests failed although all attempts were made, or the endpoint cannot be used.
@@ -105,16 +182,15 @@ class Client(Sender):
         with contextlib.ExitStack() as stack:
             if self._progress is None:
                 stack.enter_context(self.stage(what or f"querying {self.endpoint.name}", len(conversations)))
-            assert self._progress is not None
-            results = self._run(self._drive(conversations, self._progress))
+            results = self._run(self._drive(conversations))
         return {key: results[key] for key in conversations}
 
     @contextlib.contextmanager
     def stage(self, what: str, total: int, at_most: bool = False) -> Iterator["Client"]:
-        """Tell in the log how far all that is sent in this block has come.
+        """Log the progress of all requests in this block.
 
         Args:
-            total: answers that it takes; ``at_most`` if it may take fewer.
+            total: number of answers, or its upper bound if ``at_most``.
         """
         cached, cost = self.totals.cached, self.totals.cost
 
@@ -129,103 +205,396 @@ class Client(Sender):
             finally:
                 self._progress = None
 
-    def bill(self) -> dict[str, Any]:
-        """Return what the answers of this client have cost, whoever paid for them, and what served them.
+    async def complete(self, request: Request) -> Answer:
+        """Return the answer of one request, stored or from the endpoint; errors as :meth:`drive`."""
+        answer = self.lookup(request)
+        if answer is None:
+            answer = await self._shared(request)
+        self.totals.cached += answer.cached
+        if answer.status != "error":
+            self._answers[answer.key] = answer
+        return answer
 
-        Each distinct request counts once; ``lost`` is the most that attempts without an answer can have
-        cost this study.
-        """
-        known = dataclasses.asdict(self.known)
-        del known["settled"]
-        lost = self.ledger.lost() if self.ledger and self.ledger.path.exists() else 0.0
-        return bill(self._answers.values()) | {"lost": lost, "capabilities": known}
-
-    def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
-        """Return the embeddings of texts as a float32 array (n, d), through the same cache, budget and retries."""
-        vectors, found = self._run(embed(list(texts), batch, self.endpoint, self.cache, self._post_embeddings))
-        self.totals.cached += found
-        return vectors
-
-    async def _drive(self, conversations: Mapping[Any, Generator[Any, Any, Any]], progress: Progress) -> dict[Any, Any]:
-        queue, run = iter(conversations.items()), _Run(max(2, self.endpoint.concurrency))
+    async def _drive(self, conversations: Mapping[Any, Conversation]) -> dict[Any, Any]:
+        run = _Run(patience=max(2, self.endpoint.concurrency))
+        queue = iter(conversations.items())
 
         async def work() -> None:
             for key, conversation in queue:
-                if run.stop is not None:
+                if self._stop is not None:
                     return
                 try:
-                    run.results[key] = await self._talk(conversation, run, progress)
+                    run.results[key] = await self._converse(conversation, run)
                 except UserError as error:
-                    run.fail(error)
+                    if run.is_final(error):
+                        self._stop = error
 
-        # twice as many workers as slots, so that a slot never waits for the disk; one conversation after the other
-        # with a local model, which reads again what it has not read last
-        side_by_side = self.endpoint.concurrency if self.endpoint.serve else 2 * self.endpoint.concurrency
-        side_by_side = min(side_by_side, len(conversations))
-        self._full = None
-        if self._unusable is not None:  # of an earlier call: perhaps the key is right by now
-            self._unusable, self._first_sent = None, False
-            self._tried.clear()
-        await asyncio.gather(*(work() for _ in range(side_by_side)))
-        so_far = (
-            f"{len(run.results)} of {len(conversations)} answers are there; run again to send only the missing ones"
-        )
-        if isinstance(run.stop, BudgetExceeded):
-            raise BudgetExceeded(f"{run.stop}; {so_far}")
-        if run.stop is not None and not isinstance(run.stop, EndpointError):
-            raise run.stop
-        if run.failure is not None:
-            raise EndpointError(f"{run.failure}; {so_far}")
-        if run.rejected and not run.answered:
-            raise EndpointError(f"endpoint '{self.endpoint.name}' rejects every request: {run.rejected}")
+        self._stop = None
+        self._first_begun = False
+        self._first_sent.clear()
+        workers = min(self.endpoint.concurrency, len(conversations))
+        await asyncio.gather(*(work() for _ in range(workers)))
+        run.raise_failure(self._stop, len(conversations), self.endpoint.name)
         return run.results
 
-    async def _talk(self, conversation: Generator[Request, Any, Any], run: "_Run", progress: Progress) -> Any:
-        answer: Answer | None = None
-        while True:
-            try:
+    async def _converse(self, conversation: Conversation, run: "_Run") -> Any:
+        try:
+            request = next(conversation)
+            while True:
+                answer = await self.complete(request)
+                run.note(answer)
+                if self._progress is not None:
+                    self._progress.add(1)
                 request = conversation.send(answer)
-            except StopIteration as end:
-                return end.value
-            answer = await self.complete(request)
-            if answer.status == "error":
-                run.rejected = answer.error or run.rejected or "no reason given"
-            else:
-                run.answered = True
-            if not answer.cached:
-                run.in_a_row = 0
-            progress.add(1)
+        except StopIteration as end:
+            return end.value
 
-    def _run(self, work: Any) -> Any:
+    async def _shared(self, request: Request) -> Answer:
+        """Send a request, or wait for it if this client is sending it already."""
+        key = self.key(request)
+        if key in self._pending:
+            answer = await asyncio.shield(self._pending[key])
+            return dataclasses.replace(answer, cached=True)
+        self._pending[key] = asyncio.ensure_future(self._send_after_first(request, key))
+        try:
+            return await self._pending[key]
+        finally:
+            del self._pending[key]
+
+    async def _send_after_first(self, request: Request, key: str) -> Answer:
+        """Send the first request of an unknown endpoint by itself: what it teaches spares the others."""
+        is_first = not self.known.settled and not self._first_begun
+        if not is_first and not self.known.settled:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._first_sent.wait(), FIRST_SECONDS)
+        if self._stop is not None:
+            raise self._stop
+        self._first_begun = True
+        try:
+            return await self._send(request, key)
+        except (EndpointUnusable, BudgetExceeded) as error:
+            self._stop = error
+            raise
+        except EndpointError:
+            raise
+        except UserError as error:  # nothing more can be stored
+            self._stop = error
+            raise
+        finally:
+            self._first_sent.set()
+
+    async def _send(self, request: Request, key: str) -> Answer:
+        """Send a request as the server accepts it, learn from its errors, and store the answer with its cost."""
+        canonical = request.canonical(self.endpoint)
+        max_prompt = tokens_at_most(canonical)
+        total_usage, total_cost = Usage(), 0.0
+        known = self.known
+        tried = {known}
+        while True:
+            body = known.body(request, self.endpoint)
+            max_tokens = max_prompt, body[known.token_field]
+            try:
+                payload = await self._post("/chat/completions", key, body, max_tokens, lambda: self.lookup(request))
+            except RequestRejected as rejection:
+                other = known.after_rejection(rejection.error, body, self.endpoint)
+                if other is None or other in tried:
+                    self.totals.sent += 1
+                    return Answer("", "error", key=key, error=str(rejection))
+                known = other
+                tried.add(known)
+                continue
+            except _AlreadyStored as stored:
+                return stored.value
+            usage = usage_of(payload, body, max_tokens)
+            cost = self.endpoint.prices.of(usage)
+            total_usage, total_cost = total_usage + usage, total_cost + cost
+            answer = answer_of(payload, total_usage, total_cost, key)
+            learned = known.after_answer(answer)
+            newly_reasoning = learned.reasons and not known.reasons
+            if newly_reasoning and answer.status == "truncated" and not answer.text.strip():
+                self.store.settle(key, cost)  # all of the limit went into thought: once more, with room for it
+                self._learn(learned)
+                known = learned
+                continue
+            self.store.settle(key, cost, _record(canonical, body, answer))
+            self._learn(learned)
+            self._count(total_usage, total_cost, 1)
+            return answer
+
+    def _learn(self, known: Capabilities) -> None:
+        if known == self.known:
+            return
+        difference = known.difference(self.known)
+        if difference:
+            log.warning("endpoint '%s' %s", self.endpoint.name, difference)
+        self.known = known
+        self.store.save_capabilities(endpoint_key(self.endpoint), dataclasses.asdict(known))
+
+    async def _post(
+        self,
+        path: str,
+        key: str,
+        body: Mapping[str, Any],
+        max_tokens: tuple[int, int],
+        stored: Callable[[], Any],
+    ) -> dict[str, Any]:
+        """Send a request, repeatedly if need be; the caller settles its reservation once the answer is stored.
+
+        Args:
+            max_tokens: the most tokens of prompt and answer.
+            stored: returns what another job has stored for the request meanwhile, or None.
+
+        Raises:
+            RequestRejected: the server refuses this request.
+            _AlreadyStored: another job has stored the answer.
+        """
+        prices = self.endpoint.prices
+        meter = _Meter(self, key, prices.cost(*max_tokens), stored)
+        try:
+            payload = await self._connected().post(path, body, meter)
+        except BaseException:
+            meter.release()
+            raise
+        usage = usage_of(payload, dict(body), max_tokens)
+        if meter.lost and not usage.estimated:  # the tokens of the prompt are known now
+            known_amount = prices.cost(usage.prompt_tokens, max_tokens[1])
+            self.store.correct_loss(meter.lost * (known_amount - meter.amount))
+        return payload
+
+    def _connected(self) -> "Connection":
+        from tripleaudit.llm.connection import Connection  # imports the package openai, which takes a while
+
+        if self._connection is None:
+            base_url = self._server.start() if self._server is not None else None
+            self._connection = Connection(self.endpoint, base_url)
+        return self._connection
+
+    @property
+    def slots_key(self) -> str:
+        """Requests with the same key share the slots of an endpoint; a local model is for this job alone."""
+        own = self.store.owner if self._server is not None else ""
+        return f"{endpoint_key(self.endpoint)}{own}"
+
+    def _count(self, usage: Usage, cost: float, sent: int) -> None:
+        self.totals.sent += sent
+        self.totals.prompt_tokens += usage.prompt_tokens
+        self.totals.completion_tokens += usage.completion_tokens
+        self.totals.cost += cost
+
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Run in one event loop for the client's whole life."""
         self._runner = self._runner or asyncio.Runner()
         return self._runner.run(work)
 
+    # embeddings
+
+    def embedding_key(self, text: str) -> str:
+        """Return the key of one text's embedding at this endpoint."""
+        return canonical_key({"embedding": self.endpoint.model, "input": text, **self.endpoint.extra})
+
+    def embed(self, texts: Sequence[str], batch: int = 64) -> np.ndarray:
+        """Return the embeddings of texts as a float32 array [n, d], through the same store, budget and retries.
+
+        Raises:
+            EndpointError: the endpoint rejects the texts, or does not send a vector for each of them.
+        """
+        return self._run(self._embed(list(texts), batch))
+
+    async def _embed(self, texts: list[str], batch: int) -> np.ndarray:
+        keys = [self.embedding_key(text) for text in texts]
+        text_of_key = dict(zip(keys, texts, strict=True))
+        vectors = self.store.embeddings(text_of_key)
+        self.totals.cached += len(vectors)
+        missing = [key for key in text_of_key if key not in vectors]
+        parts = [missing[start : start + batch] for start in range(0, len(missing), batch)]
+        turns = asyncio.Semaphore(self.endpoint.concurrency)
+        self._stop = None
+
+        async def fetch(part: list[str]) -> None:
+            async with turns:
+                if self._stop is None:  # nothing more is paid for that cannot be read or stored
+                    vectors.update(await self._embed_part(part, [text_of_key[key] for key in part]))
+
+        outcomes = await asyncio.gather(*map(fetch, parts), return_exceptions=True)
+        for failure in outcomes:
+            if isinstance(failure, BaseException):
+                raise failure
+        lengths = {len(vector) for vector in vectors.values()}
+        if len(lengths) > 1:
+            problem = f"sent embeddings of {len(lengths)} lengths; expected one model"
+            raise EndpointError(f"endpoint '{self.endpoint.name}' {problem}")
+        if not keys:
+            return np.zeros((0, 0), dtype=np.float32)
+        return np.stack([np.frombuffer(vectors[key], dtype="<f4") for key in keys])
+
+    async def _embed_part(self, keys: list[str], texts: list[str]) -> dict[str, bytes]:
+        """Return the vectors of a batch by key, and store them."""
+        body = {"model": self.endpoint.model, "input": texts, "encoding_format": "float", **self.endpoint.extra}
+        max_tokens = sum(len(text.encode("utf-8", "replace")) + EMBEDDING_BYTES for text in texts), 0
+        key = canonical_key(keys)
+
+        def stored() -> dict[str, bytes] | None:
+            vectors = self.store.embeddings(keys)
+            return vectors if len(vectors) == len(keys) else None
+
+        try:
+            payload = await self._post("/embeddings", key, body, max_tokens, stored)
+            usage = usage_of(payload, body, max_tokens)
+            cost = self.endpoint.prices.of(usage)
+            vectors = dict(zip(keys, self._read_vectors(payload["data"], len(keys), key, cost), strict=True))
+            self.store.settle(key, cost, embeddings=vectors)
+        except _AlreadyStored as other:
+            return other.value
+        except RequestRejected as rejection:
+            self._stop = EndpointError(f"endpoint '{self.endpoint.name}' rejects the texts to embed: {rejection}")
+            raise self._stop from None
+        except UserError as error:
+            self._stop = error
+            raise
+        self._count(usage, cost, len(texts))
+        return vectors
+
+    def _read_vectors(self, rows: list[dict[str, Any]], count: int, key: str, cost: float) -> list[bytes]:
+        """Return the vectors of an answer as little-endian float32; one that cannot be read was paid for, too."""
+        try:
+            vectors = np.array([row["embedding"] for row in rows], dtype="<f4")
+        except (KeyError, TypeError, ValueError):  # no numbers, or not as many for each text
+            vectors = np.zeros(0)
+        if vectors.ndim == 2 and vectors.size and np.isfinite(vectors).all() and len(vectors) == count:
+            return [vector.tobytes() for vector in vectors]
+        self.store.settle(key, cost)
+        raise EndpointError(
+            f"endpoint '{self.endpoint.name}' sent no embeddings; expected a list of numbers for each text"
+        )
+
 
 @dataclass
 class _Run:
-    """What has come of conversations so far; ``stop`` is why no other one is begun."""
+    """Progress of a number of conversations.
 
-    patience: int  # failures in a row after which the endpoint is down, which spares the others their attempts
+    Attributes:
+        patience: failures in a row after which the endpoint counts as down, which spares the others their attempts.
+    """
+
+    patience: int
     results: dict[Any, Any] = field(default_factory=dict)
-    stop: UserError | None = None
     failure: EndpointError | None = None
-    in_a_row: int = 0
+    failures_in_a_row: int = 0
     answered: bool = False
-    rejected: str = ""
+    rejection: str = ""
 
-    def fail(self, error: UserError) -> None:
-        if isinstance(error, EndpointError):
-            self.failure = error
-            self.in_a_row += 1
-        if (
-            not isinstance(error, EndpointError)
-            or isinstance(error, EndpointUnusable)
-            or self.in_a_row >= self.patience
-        ):
-            self.stop = error
+    def note(self, answer: Answer) -> None:
+        """Note an answer."""
+        if answer.status == "error":
+            self.rejection = answer.error or self.rejection or "no reason given"
+        else:
+            self.answered = True
+        if not answer.cached:
+            self.failures_in_a_row = 0
+
+    def is_final(self, error: UserError) -> bool:
+        """Note a failure; return whether no other conversation is to be begun."""
+        if not isinstance(error, EndpointError):
+            return True
+        self.failure = error
+        self.failures_in_a_row += 1
+        return isinstance(error, EndpointUnusable) or self.failures_in_a_row >= self.patience
+
+    def raise_failure(self, stop: UserError | None, total: int, endpoint: str) -> None:
+        """Raise the error that ended the run, if there is one."""
+        failure = stop or self.failure
+        if failure is None:
+            if self.rejection and not self.answered:
+                raise EndpointError(f"endpoint '{endpoint}' rejects every request: {self.rejection}")
+            return
+        if not isinstance(failure, EndpointError | BudgetExceeded):
+            raise failure
+        progress = f"{len(self.results)} of {total} answers are there; run again to send only the missing ones"
+        kind = BudgetExceeded if isinstance(failure, BudgetExceeded) else EndpointError
+        raise kind(f"{failure}; {progress}")
 
 
-def _one(request: Request) -> Generator[Request, Answer, Answer]:
-    """A conversation of one request."""
+@dataclass
+class _Meter:
+    """Reservations of one request: a slot of the endpoint, and the most money that an attempt can cost."""
+
+    client: Client
+    key: str
+    amount: float
+    stored: Callable[[], Any]
+    lost: int = 0  # attempts without an answer that may have been billed
+
+    async def reserve(self) -> None:
+        """Wait for a slot and for money.
+
+        Raises:
+            _AlreadyStored: another job has stored the answer meanwhile.
+            BudgetExceeded: the budget does not allow the request, and no request in flight can turn out cheaper.
+        """
+        store, slots = self.client.store, self.client.endpoint.concurrency
+        while True:
+            outcome = store.reserve(self.key, self.client.slots_key, slots, self.amount)
+            value = self.stored()
+            if value is not None:
+                self.release()
+                raise _AlreadyStored(value)
+            if outcome is Reservation.GRANTED:
+                return
+            if outcome is Reservation.OVER_BUDGET and not store.others_in_flight():
+                raise self._over_budget()
+            await asyncio.sleep(POLL_SECONDS)
+
+    def lose(self) -> None:
+        """Count an attempt that may have been billed."""
+        self.lost += 1
+        self.client.store.lose(self.key, self.amount)
+
+    def release(self) -> None:
+        """Give back the reservation of a request that is given up."""
+        with contextlib.suppress(UserError):  # another error is being raised
+            self.client.store.settle(self.key, 0.0)
+
+    def _over_budget(self) -> BudgetExceeded:
+        store = self.client.store
+        spent, lost = store.spent(), store.lost()
+        perhaps = f", at most {lost:.6g} on attempts without an answer" if lost else ""
+        return BudgetExceeded(
+            f"endpoint '{self.client.endpoint.name}': the budget of {store.budget:g} is used up ({spent:.6g} spent"
+            f"{perhaps}, the next request may cost {self.amount:.3g}); raise 'budget' to go on"
+        )
+
+
+class _AlreadyStored(Exception):
+    """Another job has stored the answer or the vectors meanwhile."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _record(canonical: Mapping[str, Any], body: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
+    """Return what is stored of an answer: the request as it was meant and as it was sent, and the answer."""
+    kept = {name: value for name, value in dataclasses.asdict(answer).items() if name not in ("key", "cached")}
+    sent = {name: value for name, value in body.items() if name != "messages"}
+    return {"request": canonical, "sent": sent, "answer": kept}
+
+
+def _answer_from_record(record: Mapping[str, Any], key: str) -> Answer | None:
+    """Return a stored answer; None if another version stored it in another form."""
+    try:
+        stored = record["answer"]
+        usage = Usage(**_known_fields(Usage, stored["usage"]))
+        answer = Answer(**{"status": "ok", **_known_fields(Answer, stored), "usage": usage, "cached": True, "key": key})
+    except (KeyError, TypeError, AttributeError):
+        return None
+    return answer if isinstance(answer.text, str) else None
+
+
+def _known_fields(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    names = {item.name for item in dataclasses.fields(kind)}
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _single_turn(request: Request) -> Conversation:
+    """Return a conversation of one request, whose result is the answer."""
     return (yield request)

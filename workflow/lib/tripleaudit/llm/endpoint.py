@@ -1,4 +1,4 @@
-"""What a request, an answer and an endpoint are: plain values and the shapes that servers use, without any network."""
+"""Endpoints, requests and answers as plain values; nothing here uses the network."""
 
 import hashlib
 import json
@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeGuard
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Number, Positive, Processes, Section, Temperature, mistakes
+from tripleaudit.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
 THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
@@ -21,6 +22,23 @@ _THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
 CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none
 UNHEARD_OF = 10  # times the tokens that a request can have: no server adds so many
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
+LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}  # of a model that a job serves itself
+
+
+class EndpointError(UserError):
+    """The endpoint cannot be used, or does not answer after all attempts."""
+
+
+class EndpointUnusable(EndpointError):
+    """Further requests are pointless: no key, no permission, no such model, no quota."""
+
+
+class RequestRejected(Exception):
+    """The server works, but refuses one request; ``error`` is its error object."""
+
+    def __init__(self, message: str, error: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.error = error
 
 
 class Serve(Section):
@@ -30,28 +48,28 @@ class Serve(Section):
     """A model of workflow/lib/tripleaudit/data/registry/models.yaml or a source: a GGUF file."""
 
 
-class Server(Section):
-    """Where a language model answers."""
+class Endpoint(Section):
+    """An OpenAI-compatible server, a model there, and how it is queried."""
 
     base_url: str | None = None
     """Address up to and including /v1; null for a local model (`serve`)."""
-    model: str | None = None
+    model: str = ""
     """The model's name at the endpoint; by default the registered name under `serve`."""
     api_key_env: str | None = None
     """Name of the environment variable that holds the key, never the key itself; null sends none."""
     serve: Serve | None = None
-    prices: Prices | None = None
-    """Money per million tokens, as your service charges it; null for none. A budget needs them."""
-    temperature: Temperature | None = 0
+    prices: Prices = Prices()
+    """Money per million tokens, as your service charges it; by default none. A budget requires them."""
+    temperature: int | float | None = Field(0, ge=0, le=2)  # kept as written, because parameters of rules hold it
     """Sampling temperature, 0 is greedy; null leaves it to the server."""
     max_tokens: Number = 800
     """Most tokens of an answer."""
     seed: int | None = None
     """Seed of sampling, for servers that know one."""
-    top_p: float | None = Field(None, le=1, gt=0)
+    top_p: int | float | None = Field(None, le=1, gt=0)
     """Nucleus sampling; null leaves it to the server."""
     reasoning_effort: str | None = None
-    """How long a reasoning model thinks, as the server says it (low, medium, high); null leaves it out."""
+    """How long a reasoning model thinks, as the server calls it (low, medium, high); null leaves it out."""
     reasoning_tokens: Count | None = None
     """Tokens added to every limit where the model reasons before it answers; null is 4096."""
     extra: dict[str, Any] = {}
@@ -61,65 +79,35 @@ class Server(Section):
     query: dict[str, str] = {}
     """Further query parameters of every request, such as api-version."""
     structured: Literal["auto", "json_schema", "off"] = "auto"
-    """Structured outputs (JSON schema); auto asks for them until the server rejects it."""
+    """Structured outputs (JSON schema); auto requests them until the server rejects them."""
     context: Number | None = None
-    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit,
-    or 4096 for a local model."""
-    concurrency: Processes | None = None
-    """Most requests in flight; null is 4, or 1 for a local model."""
-    timeout: Positive | None = None
-    """Seconds for one attempt; null is 120, or 600 for a local model."""
-    max_retries: Count = 6
-    """Further attempts after 408, 409, 429, 5xx, a lost connection or a time-out."""
-
-
-class Endpoint(Server):
-    """An OpenAI-compatible server, the model that is wanted there, and how to query it, with all that null stands for.
-
-    Raises:
-        UserError: a value cannot be used, or does not go with another one.
-    """
-
-    name: str = "endpoint"
-    """What it is called in the configuration, for messages."""
-    model: str = ""
-    prices: Prices = Prices()
-    temperature: int | float | None = Field(0, ge=0, le=2)  # kept as written, for parameters of rules hold it
-    top_p: int | float | None = Field(None, le=1, gt=0)
+    """Tokens that prompt and answer may have together; iterated extraction restarts its thread there. Null is no limit;
+    the default of a local model is 4096."""
     concurrency: Processes = 4
+    """Most requests in flight, over all jobs that share the cache; the default of a local model is 1."""
     timeout: Positive = 120
+    """Seconds for one attempt; the default of a local model is 600."""
+    max_retries: Count = 6
+    """Further attempts after 408, 409, 425, 429, 5xx, a lost connection or a time-out."""
+    name: SkipJsonSchema[str] = Field("endpoint", exclude=True)  # in the configuration, for messages
 
     def __init__(self, base_url: str | None = None, model: str = "", **values: Any) -> None:
-        where = f"generative endpoint '{values.get('name', 'endpoint')}'"
-        try:
-            super().__init__(base_url=base_url, model=model, **values)
-        except ValidationError as error:
-            raise UserError("; ".join(each.sentence(where) for each in mistakes(error, Server))) from None
-        for problem in self.contradictions():
-            raise UserError(f"{where}: {problem}")
+        super().__init__(**{"base_url": base_url, "model": model, **values})
 
-    def contradictions(self) -> Iterator[str]:
-        """Yield a sentence for each value that fits its range, but is none, holds a secret or asks for too much."""
-        if not self.model:
-            yield "'model' is missing; expected the model's name at the endpoint"
-        if self.base_url is not None:
-            if not _is_web_address(self.base_url):
-                yield "'base_url' must be an http or https address such as https://host/v1"
-                return
-            parts = urlsplit(self.base_url)
-            if parts.username or parts.password or parts.query:
-                yield "'base_url' must not hold credentials or a query; name 'api_key_env' instead"
-            if parts.path.rstrip("/").endswith("/chat/completions"):
-                yield "'base_url' must end before /chat/completions, which is added to it"
-        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
-            yield "'api_key_env' must be the name of an environment variable, not the key itself"
-        if self.extra.get("stream") or self.extra.get("n", 1) != 1:
-            yield "'extra' must not ask for a stream or for several answers"
-
-    @property
-    def thought(self) -> int:
-        """Tokens added to every limit where the model reasons."""
-        return THOUGHT if self.reasoning_tokens is None else self.reasoning_tokens
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_defaults(cls, values: Any) -> Any:
+        """Drop nulls that stand for defaults, and add the defaults of a local model."""
+        if not isinstance(values, Mapping):
+            return values
+        given = {key: value for key, value in values.items() if value is not None or key == "temperature"}
+        serve = given.get("serve")
+        if serve is None:
+            return given
+        source = serve.get("source", "") if isinstance(serve, Mapping) else getattr(serve, "source", "")
+        if not given.get("model") and re.fullmatch(r"[\w.-]+", str(source)):  # a registered name, no address
+            given["model"] = source
+        return {**LOCAL_DEFAULTS, **given}
 
     @classmethod
     def from_config(cls, name: str, values: Mapping[str, Any]) -> "Endpoint":
@@ -128,15 +116,47 @@ class Endpoint(Server):
         Raises:
             UserError: an unknown key, or a value that cannot be used.
         """
-        # what is not said, or null where null has no meaning of its own, is left to the defaults
-        values = {key: value for key, value in values.items() if value is not None or key == "temperature"}
-        if values.get("serve"):
-            values = {"timeout": 600, "concurrency": 1, "context": CONTEXT, **values}
-            source = str(values["serve"].get("source", ""))
-            values["model"] = values.get("model") or (source if re.fullmatch(r"[\w.-]+", source) else "")
-        elif "base_url" not in values:
-            raise UserError(f"generative endpoint '{name}': expected 'base_url' (a server) or 'serve' (a local model)")
-        return cls(**{**values, "name": name})
+        where = f"generative endpoint '{name}'"
+        try:
+            endpoint = cls.model_validate({**values, "name": name})
+        except ValidationError as error:
+            raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, cls))) from None
+        for problem in endpoint.contradictions():
+            raise UserError(f"{where}: {problem}")
+        return endpoint
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield a sentence for each value that has the right type, but cannot be used."""
+        if self.base_url is None and self.serve is None:
+            yield "expected 'base_url' (a server) or 'serve' (a local model)"
+        if not self.model:
+            yield "'model' is missing; expected the model's name at the endpoint"
+        if self.base_url is not None:
+            yield from _problems_of_address(self.base_url)
+        if self.api_key_env is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", self.api_key_env):
+            yield "'api_key_env' must be the name of an environment variable, not the key itself"
+        if self.extra.get("stream") or self.extra.get("n", 1) != 1:
+            yield "'extra' must not request a stream or several answers"
+
+    @property
+    def thought(self) -> int:
+        """Tokens added to every limit where the model reasons."""
+        return THOUGHT if self.reasoning_tokens is None else self.reasoning_tokens
+
+
+def _problems_of_address(address: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port out of range, an open bracket
+        usable = False
+    if not usable:
+        yield "'base_url' must be an http or https address such as https://host/v1"
+        return
+    if parts.username or parts.password or parts.query:
+        yield "'base_url' must not hold credentials or a query; name 'api_key_env' instead"
+    if parts.path.rstrip("/").endswith("/chat/completions"):
+        yield "'base_url' must end before /chat/completions, which is added to it"
 
 
 @dataclass(frozen=True)
@@ -218,14 +238,6 @@ class Answer:
     error: str | None = None
     reasoning: str = ""
     served: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _is_web_address(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port out of range, an open bracket
-        return False
 
 
 def canonical_key(value: Any) -> str:

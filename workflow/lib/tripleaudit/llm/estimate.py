@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.llm.conversation import TokenCounter, answered
-from tripleaudit.llm.embeddings import Vectors, key_of
 from tripleaudit.llm.endpoint import Answer, Request, Usage, tokens_about
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
 
 def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
     """Return an estimate of the embeddings of texts; each text counts as one request."""
-    keys = {key_of(text, client.endpoint): text for text in texts}
-    stored = Vectors(client.cache).get(keys)
+    keys = {client.embedding_key(text): text for text in texts}
+    stored = client.store.embeddings(keys)
     prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
     cost = client.endpoint.prices.cost(prompt, 0)
     return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)

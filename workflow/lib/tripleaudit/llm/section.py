@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json
-from tripleaudit.llm.cache import DEFAULT_CACHE
 from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.store import DEFAULT_CACHE
 from tripleaudit.yaml_files import read_yaml
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def endpoint(section: Mapping[str, Any], name: str) -> Endpoint:
 class Access:
     """Settings of a job that queries a language model.
 
-    All clients of a study share the section's cache, its budget and one ledger.
+    All clients of a study share the section's cache and its budget.
 
     Attributes:
         section: configuration section ``generative``.
@@ -89,7 +89,7 @@ class Access:
                 raise UserError(f"{where}: its model is missing; expected a GGUF file")
             server = LocalServer(self.gguf[0], self.server_log or None, chosen.context, self.threads or None)
         cache = Path(self.section.get("cache") or DEFAULT_CACHE)
-        return Client(chosen, cache, budget=budget, ledger=cache / f"ledger-{self.study}.jsonl", server=server)
+        return Client(chosen, cache, budget=budget, study=self.study, server=server)
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:

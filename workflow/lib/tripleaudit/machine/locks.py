@@ -41,6 +41,18 @@ def folder_lock(folder: str | Path, patience: float = 20.0) -> Iterator[None]:
         lock.release()
 
 
+@contextlib.contextmanager
+def waiting_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, waiting for it; a file system without locks is used without one."""
+    lock = FileLock(path)
+    with contextlib.suppress(NotImplementedError, OSError):
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def try_lock(path: Path) -> FileLock | None:
     """Return the lock of a file if nobody else holds it; where the file system has no locks, it is always granted."""
     lock = FileLock(path, timeout=0, thread_local=False)

@@ -13,6 +13,7 @@ from tripleaudit.errors import UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+NETWORK_FILE_SYSTEMS = {"9p", "afs", "beegfs", "ceph", "cifs", "gpfs", "lustre", "nfs", "nfs4", "smb3", "wekafs"}
 # libraries that write files themselves (safetensors, PyTorch) pass the number or the words on in a text
 NUMBERS = re.compile(r"\bOs \{ code: (\d+)|\bos error (\d+)")
 # PyTorch's writer notices only that the end of its file is not where it should be
@@ -80,6 +81,19 @@ def check_writable(folder: str | Path) -> None:
             stream.write(bytes(4096))
             stream.flush()
             os.fsync(stream.fileno())
+
+
+def is_network_folder(folder: str | Path) -> bool:
+    """Return whether a folder lies on a file system that several machines share; False where that is not known."""
+    mounts = Path("/proc/mounts")
+    if not mounts.is_file():
+        return False
+    folder, best_mount, best_kind = Path(folder).resolve(), Path("/"), ""
+    for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
+        mount, kind = Path(line.split()[1].replace("\\040", " ")), line.split()[2]
+        if folder.is_relative_to(mount) and len(mount.parts) >= len(best_mount.parts):
+            best_mount, best_kind = mount, kind
+    return best_kind in NETWORK_FILE_SYSTEMS or best_kind.startswith("fuse.")
 
 
 def _number(error: BaseException) -> int | None:

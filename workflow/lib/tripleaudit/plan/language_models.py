@@ -20,7 +20,7 @@ from tripleaudit.fields import (
 )
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.capabilities import closed, strict_problem
-from tripleaudit.llm.endpoint import Server
+from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.plan.problems import unknown
 from tripleaudit.plan.variables import is_set, named
@@ -78,7 +78,7 @@ class Generative(Section):
     """Folder of paid answers, kept outside the study's results so that it outlives them; may be shared."""
     budget: NotNegative | None = None
     """Most money the study may ever spend, in the currency of the prices; null for no limit."""
-    endpoints: dict[Name, Server] = {}
+    endpoints: dict[Name, Endpoint] = {}
     """Where language models answer, by name."""
     datasets: dict[Name, Texts] = {}
     """Texts to extract from, by name."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from functools import cache, partial
 from itertools import chain
@@ -22,8 +22,8 @@ from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.conversation import counters
 from tripleaudit.llm.estimate import Estimate, estimate, estimate_embeddings
-from tripleaudit.llm.ledger import Ledger
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.store import Store
 from tripleaudit.needles.extracting import estimate_extraction, estimate_needles
 from tripleaudit.needles.haystack import read_documents
 from tripleaudit.needles.infused import Corpus
@@ -68,7 +68,8 @@ def plan(study: Study) -> dict[str, Any]:
         stages = (_extraction, _systems, _judging, _embedding, _needles)
         found = list(chain.from_iterable(stage(study, clients) for stage in stages))
     jobs = [one for one in found if not isinstance(one, str)]
-    ledger = Path(models.config.cache) / f"ledger-{study.name}.jsonl"
+    with closing(Store(models.config.cache, study.name)) as store:
+        spent = store.committed()
     counted = (Estimate(**{name: job[name] for name in Estimate.__slots__}) for job in jobs)
     return {
         "jobs": jobs,
@@ -76,7 +77,7 @@ def plan(study: Study) -> dict[str, Any]:
         "unknown": [*dict.fromkeys(one for one in found if isinstance(one, str))],
         "missing_keys": models.missing_keys([*models.queried(), *(job["endpoint"] for job in jobs)]),
         "budget": models.config.budget,
-        "spent": Ledger(ledger).committed() if ledger.exists() else 0.0,
+        "spent": spent,
     }
 
 

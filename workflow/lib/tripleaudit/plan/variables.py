@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.errors import UserError
-from tripleaudit.llm.cache import Cache
+from tripleaudit.llm.store import Store
 from tripleaudit.systems.service import FROM_ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def refuse_without(study: "Study", jobs: Iterable[tuple[str, Any]], cache: str |
             parts.add(f"{ENDPOINT}{study.systems.given[system].endpoint}/")
         parts.update(f"{ENDPOINT}{name}/" for name in (QUERIED[rule](study, job) if rule in QUERIED else ()))
     missing = [(name, loc) for name, loc in variables(study) if not is_set(name) and loc.startswith(tuple(parts))]
-    stored = Cache(cache).has_any()
+    with closing(Store(cache)) as store:
+        stored = store.has_answers()
     wanted = [(name, loc) for name, loc in missing if loc.startswith(SYSTEM) or not stored]
     if wanted:
         lines = (f"- {loc}: the environment variable {name} is not set" for name, loc in wanted)

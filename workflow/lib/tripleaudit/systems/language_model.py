@@ -80,7 +80,7 @@ def query_model(query: Query, task: Task) -> tuple[list[Extraction], dict[str, A
     with access.client() as client:
         start = time.monotonic()
         results = extract(client, query.sentences, task)
-        sent, cache = client.totals.sent, client.cache.folder
+        sent, cache = client.totals.sent, client.store.folder
     counts = summary(results)
     return results, {
         "requests": counts["requests"],

@@ -1,0 +1,375 @@
+"""Connection to an OpenAI-compatible endpoint through the client of the package ``openai``.
+
+The package repeats requests, waits as ``Retry-After`` asks and keeps connections open. :class:`MeteredClient`, the HTTP
+client below it, sees every attempt. It adds what the package does not do: accounting of each attempt, bounded answers,
+errors in answers with status 200, no redirects, and no headers but those of the endpoint.
+"""
+
+import asyncio
+import codecs
+import contextvars
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from tripleaudit.llm.endpoint import Endpoint, EndpointError, EndpointUnusable, RequestRejected
+
+RETRIED_STATUSES = {408, 409, 425, 429}  # and all from 500 on
+REJECTED_STATUSES = {400, 413, 422}  # this request is not acceptable; others may be
+NO_MONEY_CODES = {"insufficient_quota", "billing_hard_limit_reached"}  # sent with 429, but waiting does not help
+NO_MODEL_CODES = {"model_not_found", "invalid_model"}  # sent with 400 by some servers
+MODERATED = re.compile(r"flagged|moderation|content.?(filter|policy|management)", re.IGNORECASE)
+WAIT_HEADERS = ("retry-after-ms", "retry-after")
+MAX_ANSWER_BYTES = 64 * 2**20  # unpacked
+MAX_MESSAGE_CHARACTERS = 300
+MIN_SECRET_IN_ANSWER = 16  # characters; a shorter key may be a word of an answer
+MIN_SECRET_IN_MESSAGE = 4
+STANDARD_HEADERS = {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"}
+"""Headers of the package that are sent; others hold values of the user's environment (``OPENAI_ORG_ID``, ...)."""
+
+log = logging.getLogger(__name__)
+
+
+class Meter(Protocol):
+    """Accounting of the attempts to send one request."""
+
+    async def reserve(self) -> None:
+        """Wait until the next attempt may be made; called before each one."""
+
+    def lose(self) -> None:
+        """Enter an attempt that the server may have worked on and billed, although no answer came back."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One attempt's outcome: an answer, or a problem.
+
+    Attributes:
+        payload: the JSON object of a good answer.
+        problem: what went wrong, in words.
+        error: the server's error object.
+        retry: whether another attempt may help.
+        billed: whether the server may bill the attempt, although there is no answer.
+        wait_headers: ``Retry-After`` and its kin, which the package ``openai`` obeys up to two minutes.
+    """
+
+    status: int
+    payload: Mapping[str, Any] | None = None
+    problem: str = ""
+    error: Mapping[str, Any] = field(default_factory=dict)
+    retry: bool = False
+    billed: bool = False
+    wait_headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Call:
+    """A request in the course of its attempts."""
+
+    meter: Meter
+    rows: str  # key of the answer's rows: ``choices`` or ``data``
+    attempts: int = 0
+    reached: bool = False  # whether an attempt reached the server
+    reply: Reply | None = None  # of the last attempt
+    failure: str = ""  # of the last attempt, if no reply came
+
+
+CURRENT_CALL: contextvars.ContextVar[Call] = contextvars.ContextVar("current_call")
+
+
+class MeteredClient(httpx2.AsyncClient):
+    """HTTP client that accounts for each attempt, the retries of the package ``openai`` included."""
+
+    def __init__(self, connection: "Connection", **options: Any) -> None:
+        super().__init__(follow_redirects=False, **options)
+        self.connection = connection
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send one attempt and return its answer, or its problem as an error status."""
+        call = CURRENT_CALL.get()
+        await call.meter.reserve()
+        call.attempts += 1
+        call.reply, call.failure = None, ""
+        standard = {name: value for name, value in request.headers.items() if name in STANDARD_HEADERS}
+        request.headers = httpx2.Headers({**standard, **self.connection.headers})
+        try:
+            call.reply = await self._attempt(call, request, options)
+        except EndpointUnusable:
+            raise
+        except Exception as error:
+            problem = self.connection.clean(str(error) or type(error).__name__)
+            call.failure = problem if problem.startswith("no answer") else f"the connection failed ({problem})"
+            self.connection.warn(call)
+            raise
+        if call.reply.payload is None:
+            self.connection.warn(call)
+        headers = {**call.reply.wait_headers, "x-should-retry": "true" if call.reply.retry else "false"}
+        return httpx2.Response(call.reply.status, headers=headers, json={}, request=request)
+
+    async def _attempt(self, call: Call, request: httpx2.Request, options: Mapping[str, Any]) -> Reply:
+        seconds = self.connection.endpoint.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                response = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
+                call.reached = True
+                body = await _read_body(response)
+            reply = self.connection.interpret(response, body, call.rows)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol):  # nothing was sent
+            raise
+        except (TimeoutError, httpx2.TimeoutException):
+            call.reached = True
+            call.meter.lose()
+            raise httpx2.ReadTimeout(f"no answer within {seconds:g} s", request=request) from None
+        except BaseException:
+            call.reached = True
+            call.meter.lose()
+            raise
+        if reply.billed:
+            call.meter.lose()
+        return reply
+
+
+class Connection:
+    """Connections to one endpoint, for one event loop.
+
+    Keys are read from the environment here and nowhere else. They are removed from every message, because servers like
+    to repeat them, and from answers where they are too long to be a word.
+
+    Args:
+        base_url: replaces the endpoint's own address (a server that was started on a free port).
+
+    Raises:
+        EndpointUnusable: there is no address, or an environment variable is not set or cannot be sent in a header.
+    """
+
+    def __init__(self, endpoint: Endpoint, base_url: str | None = None) -> None:
+        base_url = base_url or endpoint.base_url
+        if base_url is None:
+            raise EndpointUnusable(f"endpoint '{endpoint.name}' has no address: its local server is not running")
+        for name in ("httpx2", "httpcore2", "openai"):  # they log every request
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self.endpoint = endpoint
+        self.where = f"endpoint '{endpoint.name}' ({base_url})"
+        self.headers, self._secrets = _headers_of(endpoint)
+        is_local = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+        self._openai = openai.AsyncOpenAI(
+            base_url=base_url,
+            api_key="not-sent",  # MeteredClient sends the endpoint's headers only
+            default_query=dict(endpoint.query),
+            max_retries=endpoint.max_retries,
+            timeout=endpoint.timeout,
+            http_client=MeteredClient(
+                self,
+                timeout=endpoint.timeout,
+                limits=httpx2.Limits(max_connections=None),
+                trust_env=not is_local,  # a proxy of the environment is not for this machine
+            ),
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._openai.close()
+
+    async def post(self, path: str, body: Mapping[str, Any], meter: Meter) -> dict[str, Any]:
+        """Send a request to ``/chat/completions`` or ``/embeddings``, repeatedly if need be, and return the answer.
+
+        Raises:
+            RequestRejected: the server refuses this request; sending it again would not help.
+            EndpointUnusable: no request can work (401, 403, 404, no quota, a redirect), or none reached the server.
+            EndpointError: every attempt failed.
+        """
+        call = Call(meter, "choices" if path == "/chat/completions" else "data")
+        token = CURRENT_CALL.set(call)
+        try:
+            # as ASCII, so that any text can be sent, lone surrogates included
+            await self._openai.post(path, content=json.dumps(body).encode(), cast_to=object)
+        except openai.APIError:
+            raise self._failure(call) from None  # the package's error may hold the key
+        except EndpointUnusable as error:
+            raise EndpointUnusable(f"{self.where} {error}") from None
+        finally:
+            CURRENT_CALL.reset(token)
+        assert call.reply is not None and call.reply.payload is not None
+        return json.loads(self.clean(json.dumps(call.reply.payload), MIN_SECRET_IN_ANSWER))
+
+    def clean(self, text: str, min_length: int = MIN_SECRET_IN_MESSAGE) -> str:
+        """Return a text in which ``[key]`` replaces the secrets of at least so many characters."""
+        for secret in self._secrets:
+            if len(secret) >= min_length:
+                text = text.replace(secret, "[key]")
+        return text
+
+    def warn(self, call: Call) -> None:
+        """Log the problem of an attempt."""
+        problem = call.reply.problem if call.reply is not None else call.failure
+        log.warning("%s: attempt %d: %s", self.where, call.attempts, problem)
+
+    def interpret(self, response: httpx2.Response, body: bytes, rows: str) -> Reply:
+        """Return the outcome that a response stands for.
+
+        Raises:
+            EndpointUnusable: no request to this server can work.
+        """
+        status = response.status_code
+        if 300 <= status < 400:
+            target = self.clean(response.headers.get("location", "nowhere").partition("?")[0])
+            return Reply(status, problem=f"redirects to {target}; set that as 'base_url' if you trust it")
+        text = _decode(body, response.charset_encoding)
+        if status >= 400:
+            reply = self._refusal(status, _read_json(text), text)
+            wait = {name: response.headers[name] for name in WAIT_HEADERS if name in response.headers}
+            return replace(reply, wait_headers=wait)
+        content_type = response.headers.get("content-type", "no content type")
+        if "event-stream" in content_type or text.lstrip().startswith(("data:", "event:")):
+            raise EndpointUnusable("answers with an event stream; use a server that sends one JSON object")
+        try:
+            payload = _first_json(text)
+        except RecursionError:
+            raise EndpointUnusable("answers with JSON that is nested too deeply") from None
+        except ValueError:
+            start = self.clean(" ".join(text[:60].split())) or "nothing in it"
+            return Reply(500, problem=f"malformed answer ({content_type}: {start})", retry=True, billed=True)
+        return self._answer(payload, rows)
+
+    def _answer(self, payload: Any, rows: str) -> Reply:
+        """Return the outcome of a JSON value with status 200."""
+        if isinstance(payload, dict) and payload.get("error") and not payload.get(rows):
+            code = _error_object(payload).get("code")
+            status = code if isinstance(code, int) and 400 <= code < 600 else 500
+            return self._refusal(status, payload, "")
+        answer = _with_ordered_rows(payload, rows)
+        if answer is None:
+            return Reply(500, problem="malformed answer (nothing in it)", retry=True, billed=True)
+        first = answer[rows][0]
+        if first.get("finish_reason") == "error" or first.get("error"):
+            message = self.clean(_message_of(first.get("error"), "no reason given"))
+            return Reply(500, problem=f"the model's provider failed ({message})", retry=True, billed=True)
+        return Reply(200, payload=answer)
+
+    def _refusal(self, status: int, body: Any, text: str) -> Reply:
+        """Return the outcome of an error status, which some servers put into the body of a good one."""
+        error = _error_object(body)
+        codes = {str(error.get("code")), str(error.get("type"))}
+        final = bool(codes & (NO_MONEY_CODES | NO_MODEL_CODES))
+        retry = not final and (status in RETRIED_STATUSES or status >= 500)
+        message = self.clean(_message_of(body, text))
+        return Reply(status, problem=f"status {status}: {message}", error={**error, "message": message}, retry=retry)
+
+    def _failure(self, call: Call) -> Exception:
+        """Return the error of a request whose attempts have all failed."""
+        reply = call.reply
+        if reply is None:
+            kind = EndpointError if call.reached else EndpointUnusable  # other requests would not get there either
+            return kind(f"{self.where} does not answer after {call.attempts} attempts: {call.failure}")
+        if reply.retry:
+            waits = ", ".join(f"{name}: {value}" for name, value in reply.wait_headers.items())
+            problem = f"{reply.problem} ({waits})" if waits else reply.problem
+            return EndpointError(f"{self.where} does not answer after {call.attempts} attempts: {problem}")
+        if 300 <= reply.status < 400:
+            return EndpointUnusable(f"{self.where} {reply.problem}")
+        codes = {str(reply.error.get("code")), str(reply.error.get("type"))}
+        if not codes & (NO_MONEY_CODES | NO_MODEL_CODES) and _is_rejection(reply):
+            return RequestRejected(reply.problem, reply.error)
+        return EndpointUnusable(f"{self.where} refuses all requests: {reply.problem}")
+
+
+def _is_rejection(reply: Reply) -> bool:
+    """Return whether a server refuses one request, not all of them."""
+    moderated = "reasons" in str(reply.error.get("metadata")) or MODERATED.search(str(reply.error.get("message")))
+    return reply.status in REJECTED_STATUSES or (reply.status == 403 and bool(moderated))
+
+
+def _headers_of(endpoint: Endpoint) -> tuple[dict[str, str], list[str]]:
+    """Return the headers that an endpoint is sent, and the secrets in them."""
+    headers = {"content-type": "application/json", **endpoint.headers}
+    secrets = []
+    for name, value in endpoint.headers.items():
+        if value.startswith("env:"):
+            headers[name] = _read_variable(endpoint, value.removeprefix("env:"), f"the header '{name}'")
+            secrets.append(headers[name])
+    if endpoint.api_key_env:
+        key = _read_variable(endpoint, endpoint.api_key_env, "the key of the endpoint")
+        headers = {"authorization": f"Bearer {key}", **headers}
+        secrets.append(key)
+    return headers, secrets
+
+
+def _read_variable(endpoint: Endpoint, name: str, purpose: str) -> str:
+    value = os.environ.get(name, "").strip()
+    where = f"endpoint '{endpoint.name}': the environment variable {name}"
+    if not value:
+        raise EndpointUnusable(f"{where} is not set; expected it to hold {purpose}")
+    if not value.isascii():
+        raise EndpointUnusable(f"{where} holds a character outside ASCII; expected {purpose} in one line of ASCII")
+    if not value.isprintable():
+        problem = "holds a line break or another control character"
+        raise EndpointUnusable(f"{where} {problem}; expected {purpose} in one line of ASCII")
+    return value
+
+
+async def _read_body(response: httpx2.Response) -> bytes:
+    data = bytearray()
+    try:
+        async for part in response.aiter_bytes():
+            data += part
+            if len(data) > MAX_ANSWER_BYTES:
+                raise EndpointUnusable(f"sends more than {MAX_ANSWER_BYTES >> 20} MB for one answer")
+    finally:
+        await response.aclose()
+    return bytes(data)
+
+
+def _decode(body: bytes, charset: str | None) -> str:
+    """Return the text of a body; bytes that cannot be decoded are replaced."""
+    if body.startswith(codecs.BOM_UTF8):
+        return body.decode("utf-8-sig", "replace")
+    try:
+        return body.decode(charset or "utf-8", "replace")
+    except LookupError:  # unknown character set
+        return body.decode("utf-8", "replace")
+
+
+def _first_json(text: str) -> Any:
+    """Return the first JSON value of a text, which may be followed by a proxy's banner."""
+    return json.JSONDecoder(parse_constant=lambda name: None).raw_decode(text.lstrip())[0]
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _with_ordered_rows(payload: Any, rows: str) -> dict[str, Any] | None:
+    """Return an answer with its rows (choices, data) in order and without lone surrogates; None if it has no rows."""
+    found = payload.get(rows) if isinstance(payload, dict) else None
+    if not isinstance(found, list) or not found or not all(isinstance(row, dict) for row in found):
+        return None
+    answer = json.loads(json.dumps(payload, ensure_ascii=False).encode("utf-8", "replace"))
+    answer[rows].sort(key=lambda row: row["index"] if isinstance(row.get("index"), int) else 0)
+    return answer
+
+
+def _error_object(body: Any) -> dict[str, Any]:
+    """Return the error object of a body; some servers send it bare."""
+    if not isinstance(body, dict):
+        return {}
+    return body["error"] if isinstance(body.get("error"), dict) else body
+
+
+def _message_of(body: Any, text: str) -> str:
+    """Return the server's message, on one line and shortened."""
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        body = inner.get("message", inner.get("detail", inner)) if isinstance(inner, dict) else inner
+    message = " ".join(str(body or text).split())
+    return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[:MAX_MESSAGE_CHARACTERS]}…"
