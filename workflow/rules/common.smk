@@ -41,7 +41,8 @@ def files_of(method):
 
 def scored_row(wildcards):
     """What is scored under a path, by the plan's list."""
-    return STUDY.scored[wildcards.get("row") or f"{wildcards.of}/classification"]
+    path = wildcards.get("row") or f"{wildcards.of}/classification"
+    return STUDY.scored[path] if path in STUDY.scored else STUDY.doubled_scored[path]
 
 
 def scored_inputs(wildcards):

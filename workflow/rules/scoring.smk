@@ -1,5 +1,6 @@
 # From predictions to one tidy scores file. What is scored, and from which files, is the plan's list (plan/scored.py).
 RESAMPLING = ["--replicates", config["scoring"]["bootstrap"], "--seed", config["scoring"]["seed"]]
+UNIT = ["--unit", config["scoring"]["unit"]]
 GATE = ["--threshold", config["scoring"]["gate"]] if "gate" in config["scoring"] else []
 
 
@@ -22,7 +23,7 @@ rule score:
         files=as_options,
         run_keys=scored_keys,
         options=scored_options,
-        resampling=RESAMPLING,
+        resampling=[*RESAMPLING, *UNIT],
     shell:
         "python -m tripleaudit score-run {params.files:q} --keys {params.run_keys:q} {params.options} "
         "{params.resampling} --out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"

@@ -4,6 +4,7 @@
 rule training_facts:
     """How long every training took, on what, and how it went; those behind stored predictions too."""
     input:
+        **STUDY.report.gain_files,
         provenances=STUDY.report.trainings,
         histories=STUDY.systems.histories(),
         doubles=STUDY.report.doubles,
@@ -19,6 +20,8 @@ rule training_facts:
     shell:
         "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
         "--doubles {input.doubles:q} --double-keys {params.double_keys:q} "
+        "--validation {input.validation:q} --single-predictions {input.single_predictions:q} "
+        "--double-predictions {input.double_predictions:q} "
         "--earlier {input.earlier:q} --out {output:q} > {log:q} 2>&1"
 
 

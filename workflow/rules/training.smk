@@ -34,8 +34,11 @@ rule train:
 
 use rule train as double with:
     output:
+        weights=temp("<study>/doubled/<run>/model.safetensors"),
+        config=temp("<study>/doubled/<run>/config.json"),
         history="<study>/doubled/<run>/history.jsonl",
         provenance="<study>/doubled/<run>/provenance.json",
+        tokenizer=[temp(f"<study>/doubled/<run>/{name}") for name in TOKENIZER],
     log:
         "<logs>/double/<run>.log",
     resources:
@@ -73,7 +76,50 @@ rule predict:
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 
 
+use rule predict as predict_validation with:
+    input:
+        weights="<study>/models/<run>/model.safetensors",
+        folder=model_files(["<study>/models/<run>/model.safetensors"]),
+        test=STUDY.validation_file,
+    output:
+        test="<study>/predictions/<run>/valid.jsonl",
+    log:
+        "<logs>/predict_validation/<run>.log",
+
+
+# the weights of a training of twice the epochs are dropped once all its sets are predicted
+use rule predict as predict_doubled with:
+    input:
+        weights="<study>/doubled/<run>/model.safetensors",
+        folder=["<study>/doubled/<run>/config.json", *(f"<study>/doubled/<run>/{name}" for name in TOKENIZER)],
+        test=STUDY.doubled_sets,
+    output:
+        test=multiext("<study>/doubled/<run>/", "valid.jsonl", "test.jsonl"),
+    log:
+        "<logs>/predict_doubled/<run>.log",
+
+
 if STUDY.data.tests_only:
+
+    use rule predict as predict_doubled_with_augmented with:
+        input:
+            weights="<study>/doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/model.safetensors",
+            folder=[
+                f"<study>/doubled/{{corpus}}/original-nz/{{extractor}}/{{noise}}/seed{{seed}}/{name}"
+                for name in ("config.json", *TOKENIZER)
+            ],
+            test=STUDY.doubled_sets,
+        output:
+            test=multiext(
+                "<study>/doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}/",
+                "valid.jsonl",
+                "test.jsonl",
+                *(f"{name}.jsonl" for name in STUDY.data.tests_only),
+            ),
+        log:
+            "<logs>/predict_doubled/{corpus}/original-nz/{extractor}/{noise}/seed{seed}.log",
+
+    ruleorder: predict_doubled_with_augmented > predict_doubled
 
     # one job for all test sets of the original nz training, so that its model is loaded once
     use rule predict as predict_with_augmented with:

@@ -9,8 +9,10 @@ import pytest
 from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.minea import (
     Index,
+    TypeScore,
     minea_interval,
     overall,
+    rate_rows,
     rated,
     type_scores,
     wilson,
@@ -197,3 +199,12 @@ def test_wilson_interval():
     assert 0.13 < (high - low) / 2 < 0.15  # 43 needles: about 14 points
     assert wilson(0, 0) == (0, 1) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == pytest.approx(1)
     assert wilson(8, 10) == pytest.approx((0.49016, 0.94332), abs=1e-4)
+
+
+@pytest.mark.parametrize(("needles", "bounded"), [(9, False), (10, True)])
+def test_few_needles_have_no_interval(needles, bounded):
+    score = TypeScore("person", needles, {"n": needles}, needles, float(needles))
+    rows = rate_rows("person", [score], {"n": needles})
+    assert {low is not None for _, _, metric, _, low, _ in rows if metric in ("rate", "minea", "minea_any")} == {
+        bounded
+    }

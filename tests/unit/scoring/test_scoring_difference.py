@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tripleaudit.scoring.bootstrap import SHARED, Interval, difference_intervals, luck_of_runs
-from tripleaudit.scoring.difference import Difference, between, grouped_variants
+from tripleaudit.scoring.difference import Difference, between
 
 
 def world(random, seeds: int, gain: float, together: float = 0.0, spread: float = 0.01, sentences: int = 703):
@@ -109,10 +109,3 @@ def test_sentences_that_all_agree_are_no_certainty():
     ones = np.ones((200, 3), dtype=int)
     bound = difference_intervals(ones, ones[:30] * [0, 1, 1], paired=False)["f1"]
     assert bound.low == pytest.approx(-1) and -0.95 < bound.high < -0.85
-
-
-def test_variants_are_drawn_with_their_sentence():
-    first, second = np.arange(6).reshape(2, 1, 3), np.arange(9).reshape(3, 1, 3)
-    whole, parts = grouped_variants(first, second, ["a", "b"], ["b.su", "a.su", "b.uu"])
-    assert whole.tolist() == [[[0, 1, 2]], [[6, 8, 10]]] and parts.tolist() == [[[3, 4, 5]], [[6, 8, 10]]]
-    assert grouped_variants(first, second, ["a", "b"], ["c.su", "a.su", "b.uu"]) is None

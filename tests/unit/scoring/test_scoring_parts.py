@@ -8,7 +8,7 @@ from tripleaudit.scoring.parts import by_cardinality, by_relation, described
 
 def test_sentences_with_five_gold_triples_and_more_are_counted_together() -> None:
     counts = np.array([[0, 1, 0], [1, 1, 4], [2, 2, 5], [3, 3, 6], [1, 2, 5]])
-    found = {name: rows.tolist() for name, rows in by_cardinality(counts).items()}
+    found = {name: part.counts.tolist() for name, part in by_cardinality(counts).items()}
     assert found == {"0": [[0, 1, 0]], "4": [[1, 1, 4]], "5+": [[2, 2, 5], [3, 3, 6], [1, 2, 5]]}
 
 
@@ -20,13 +20,16 @@ def test_a_sentence_counts_for_each_relation_of_either_side_most_frequent_first(
             ([("a", "r", "b"), ("c", "r", "a")], [("a", "q", "b"), ("a", "p", "b")], []),
         )
     )
-    found = {name: rows[:, 0].tolist() for name, rows in by_relation(gold, [guess, guess], "exact-string").items()}
+    parts = by_relation(gold, [guess, guess], "exact-string")
+    found = {name: part.counts[:, 0].tolist() for name, part in parts.items()}
+    assert [part.positions for part in parts.values()] == [[0, 1], [0], [1]]
     assert list(found) == ["q", "r", "p"]  # two gold triples each of q and r, none of p; then by name
     assert found == {"r": [[1, 2, 2]], "q": [[0, 0, 1], [1, 1, 1]], "p": [[0, 1, 0]]}
 
 
 def test_without_gold_triples_there_is_no_interval() -> None:
-    assert described(np.array([[0, 1, 0]] * 20), 100, 0)["intervals"] == {}
-    found = described(np.array([[1, 1, 2]] * 10 + [[0, 1, 1]] * 10), 100, 0)
+    units = [str(number) for number in range(20)]
+    assert described(np.array([[0, 1, 0]] * 20), units, 100, 0)["intervals"] == {}
+    found = described(np.array([[1, 1, 2]] * 10 + [[0, 1, 1]] * 10), units, 100, 0)
     assert (found["correct"], found["gold"], found["sentences"]) == (10, 30, 20)
     assert set(found["intervals"]) == {"precision", "recall", "f1"}

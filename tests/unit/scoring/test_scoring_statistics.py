@@ -10,6 +10,7 @@ from tripleaudit.scoring.bootstrap import (
     REPLICATES,
     Interval,
     difference_intervals,
+    influence_of,
     intervals,
     scores_of,
 )
@@ -241,6 +242,6 @@ def test_portions_change_neither_intervals_nor_p_values(monkeypatch, portion: in
 def test_the_influence_of_a_sentence_by_hand() -> None:
     """What it adds to a score: (gain - score x its part) / all parts."""
     alone = np.array([[[1, 1, 1]], [[0, 0, 1]]])  # one prediction, right; two gold triples
-    assert significance._influence(alone, 0).ravel().tolist() == [0, 0]  # precision 1 / 1
-    assert significance._influence(alone, 1).ravel().tolist() == [0.25, -0.25]  # recall 1 / 2
-    assert significance._influence(alone, 2).ravel() == pytest.approx([2 / 9, -2 / 9])  # F1 2 / 3
+    assert influence_of(alone, 0).ravel().tolist() == [0, 0]  # precision 1 / 1
+    assert influence_of(alone, 1).ravel().tolist() == [0.25, -0.25]  # recall 1 / 2
+    assert influence_of(alone, 2).ravel() == pytest.approx([2 / 9, -2 / 9])  # F1 2 / 3

@@ -133,3 +133,13 @@ def test_correlations_are_taken_within_data_sets(inputs, kept):
     kept("tables/gre-correlations.md", told(table))
     few = build_table("gre-correlations", inputs(*parts[:4]))
     assert few.cell("CS", "US").value is None  # three degrees of freedom
+
+
+@pytest.mark.parametrize(("texts", "measured"), [(9, False), (10, True)])
+def test_scores_of_few_texts_take_part_in_no_correlation(inputs, texts, measured):
+    systems = [
+        rows("own", "sentence", "open", f"model-{number}", ts=0.1 * number, us=0.05 * number, texts=texts)
+        for number in range(8)
+    ]
+    table = build_table("gre-correlations", inputs(*systems))
+    assert (table.cell("TS", "US").value is not None) is measured

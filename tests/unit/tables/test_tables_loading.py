@@ -24,7 +24,7 @@ def test_a_run_is_named_once_and_its_augmented_test_has_its_mark():
     assert index.mark(tested) == "†" and index.mark(tested._replace(protocol="rearranged")) == ""
     assert marks_of([*facts, {"keys": keys}]) == {tested._replace(protocol="original", testing=""): "†"}
     assert list(marks_of(facts[:1]).values()) == [""] and ended(facts[:1]) == "flat"
-    shown = [{**fact, "doubled": {"gain": 0.004}} for fact in facts]
+    shown = [{**fact, "doubled": {"gain": 0.004, "high": 0.009}} for fact in facts]
     assert list(marks_of(shown).values()) == [""] and ended(shown) == "converged"
 
 
@@ -43,6 +43,9 @@ def test_what_one_longer_training_gained_is_named_every_seed_of_its_kind(tmp_pat
     gained = [fact["doubled"] and fact["doubled"]["gain"] for fact in facts]
     assert gained == [pytest.approx(0.006), pytest.approx(0.006), None]
     assert [fact["convergence"]["flat"] for fact in facts] == [False] * 3
+    assert [ended(each) for each in trainings_of(facts).values()] == ["rising"] * 2  # a gain without an interval
+    for fact in facts[:2]:
+        fact["doubled"]["high"] = 0.0099
     assert [run.noise for run, each in trainings_of(facts).items() if ended(each) == "converged"] == ["none"]
 
 

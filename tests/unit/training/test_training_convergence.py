@@ -1,10 +1,16 @@
 """How a training had ended, on histories of real shapes and on curves of which it is known what was left to gain."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from support.scored import KINDS, TEXT
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.store import save_sentences
+from tripleaudit.files import read_json, write_json
+from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.training.convergence import CONVERGED, FLAT, MARGIN, RISING, convergence, doubled, pace, verdict
 
 
@@ -70,14 +76,47 @@ def said(slope: float | None, flat: bool | None, error: float = 0.0) -> dict:
 TWICE = {"best_f1": 0.8, "steps": 100, "epochs": 20}
 
 
-def test_twice_the_epochs_decide_whatever_the_slope_says():
-    gained = doubled({"best_f1": 0.7}, TWICE)
-    assert gained == {**TWICE, "gain": pytest.approx(0.1)}
-    assert verdict([said(0.0, True)], gained) == RISING
-    assert verdict([said(0.02, False)], {**gained, "gain": 0.0099}) == CONVERGED
-    assert verdict([said(None, None)], {**gained, "gain": 0.0}) == CONVERGED
-    assert verdict([said(0.0, False)], {**gained, "gain": 0.0}) == RISING  # nothing learnt, however long
+@pytest.mark.parametrize(
+    ("gain", "high", "history", "how"),
+    [
+        (0.1, 0.2, said(0.0, True), RISING),
+        (0.002, 0.0099, said(0.02, False), CONVERGED),  # shown to gain less than a point, whatever the slope
+        (0.0, 0.0, said(None, None), CONVERGED),
+        (0.002, 0.02, said(0.0, True), FLAT),  # not shown: as much as the history says, no more
+        (0.002, 0.02, said(0.02, False), RISING),
+        (0.002, None, said(0.0, True), FLAT),  # without predictions of both nothing is shown
+        (0.0, 0.0, said(0.0, False), RISING),  # nothing learnt, however long
+    ],
+)
+def test_a_training_has_converged_where_the_interval_of_the_gain_is_below_the_margin(gain, high, history, how):
+    twice = doubled({"best_f1": 0.8 - gain}, TWICE, None if high is None else (-0.01, high))
+    assert twice["gain"] == pytest.approx(gain) and twice.get("high") == high
+    assert verdict([history], twice) == how
     assert MARGIN == 0.01
+
+
+@pytest.mark.parametrize(("changed", "how"), [(0, CONVERGED), (2, FLAT), (9, RISING)])
+def test_the_gain_is_measured_on_the_predictions_of_both_trainings(tmp_path, changed, how):
+    """Of 200 validation sentences the longer training finds some more: none, one point's worth not excluded, many."""
+    gold = [Sentence(f"v{number}", TEXT, (KINDS["unseen"],)) for number in range(200)]
+    files = {}
+    for name, found in (("valid", 200), ("single", 150), ("double", 150 + changed)):
+        files[name] = tmp_path / f"{name}.jsonl"
+        rows = [replace(one, triples=one.triples if number < found else ()) for number, one in enumerate(gold)]
+        save_sentences(files[name], rows)
+    keys = {"corpus": "c", "protocol": "original", "training": "nz", "extractor": "casrel", "noise": "none", "seed": 1}
+    for name, found in (("single", 150), ("double", 150 + changed)):
+        training = {"best_f1": 2 * found / (200 + found), "steps": 10, "epochs": 1, "convergence": said(0.0, True)}
+        record = {"training": {**training, "settings": {}}, "device": "cpu", "finished": "now"}
+        write_json(tmp_path / f"{name}.json", record)
+    write_training_facts(
+        [tmp_path / "single.json"], [keys], tmp_path / "facts.json", [tmp_path / "double.json"], [keys],
+        validation=[files["valid"]], single_predictions=[files["single"]], double_predictions=[files["double"]],
+    )  # fmt: skip
+    (fact,) = read_json(tmp_path / "facts.json")
+    twice = fact["doubled"]
+    assert twice["low"] <= twice["gain"] <= twice["high"]
+    assert verdict([fact["convergence"]], twice) == how
 
 
 @pytest.mark.parametrize(

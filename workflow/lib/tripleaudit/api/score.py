@@ -9,10 +9,11 @@ from tripleaudit.corpora.readers.given import given
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
+from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.metrics import in_stratum, micro
-from tripleaudit.scoring.parts import by_cardinality, by_relation, described
+from tripleaudit.scoring.parts import Part, by_cardinality, by_relation, described, select
 from tripleaudit.scoring.relation_names import renamed
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.scoring.why import hints
@@ -129,19 +130,22 @@ def score(
         )
     counts = sentence_counts(right, guess, matching)
     strata = stratify(right, SeenTriples(seen)) if seen is not None else []
+    relation_parts = by_relation(right, [guess], matching)
     parts = {
-        "strata": {name: counts[in_stratum(strata, name)] for name in STRATA if seen is not None},
+        "strata": {name: select(counts, in_stratum(strata, name)) for name in STRATA if seen is not None},
         "cardinality": by_cardinality(counts),
-        "relations": {name: each[:, 0] for name, each in by_relation(right, [guess], matching).items()},
+        "relations": {name: Part(part.counts[:, 0], part.positions) for name, part in relation_parts.items()},
     }
+    units = originals_of([sentence.id for sentence in right])
     value: dict[str, Any] = {
-        part: {name: described(rows, bootstrap, seed) for name, rows in found.items()} for part, found in parts.items()
+        kind: {name: described(part.counts, part.units(units), bootstrap, seed) for name, part in found.items()}
+        for kind, found in parts.items()
     }
     return ScoreResult(
         matching=matching,
         **({"map": dict(relations), "renamed": count} if relations else {}),
         sentences=len(right),
-        micro=described(counts, bootstrap, seed),
+        micro=described(counts, units, bootstrap, seed),
         **value,
         hints=hints(right, guess, micro(counts), matching),
     )

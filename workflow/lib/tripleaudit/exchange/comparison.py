@@ -177,7 +177,7 @@ def _counts(first: Sequence[ScoredRun], second: Sequence[ScoredRun], matching: s
             raise UserError(f"{run.name}: was scored against other gold triples than {first[0].name}")
         gold = numbers
     stacked = [np.stack([_of(run, matching) for run in side], axis=1) for side in (first, second)]
-    return stacked[0], stacked[1]
+    return stacked[0], stacked[1], first[0].counts.units()
 
 
 def _of(run: ScoredRun, matching: str) -> np.ndarray:
@@ -200,14 +200,19 @@ def _compared(
     if CLASSIFICATION not in first[0].counts.counts:
         strata = first[0].counts.strata
         masks = {name: in_stratum(strata, name) for name in STRATA}
-        parts = {"strata": {name: (counts[0][mask], counts[1][mask]) for name, mask in masks.items()}}
+        units = {name: first[0].counts.units(name) for name in STRATA}
+        parts = {"strata": {name: (counts[0][mask], counts[1][mask], units[name]) for name, mask in masks.items()}}
         parts["cardinality"] = by_cardinality(counts)
         sides = [[run.sentences for run in runs] for runs in (first, second)]
         if all(one is not None for side in sides for one in side):
             gold = sides[0][0][0]
             predicted = [[one[1] for one in side] for side in sides]
             size, found = len(first), by_relation(gold, [run for side in predicted for run in side], matching)
-            parts["relations"] = {name: (each[:, :size], each[:, size:]) for name, each in found.items()}
+            every_unit = counts[2]
+            parts["relations"] = {
+                name: (part.counts[:, :size], part.counts[:, size:], part.units(every_unit))
+                for name, part in found.items()
+            }
             changed = changed_sentences(gold, predicted, matching)
         same = [run.seed for run in first] == [run.seed for run in second]
         blocks = {name: differences(part, how, shared=same) for name, part in parts.items()}

@@ -7,6 +7,7 @@ runs, and intervals and tests know the luck of the runs (:mod:`tripleaudit.scori
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -20,8 +21,9 @@ from tripleaudit.scoring.significance import ALPHA, holm
 
 EMPTY: Final = "0 (share left empty)"
 
-Counts = tuple[np.ndarray, np.ndarray]
-"""Counts ``[sentences, runs, 3]`` of the first and of the second system on the same sentences."""
+Counts = tuple[np.ndarray, np.ndarray, Sequence[str]]
+"""Counts ``[sentences, runs, 3]`` of the first and of the second system on the same sentences, and the units of
+resampling of these sentences (:mod:`tripleaudit.scoring.units`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +66,10 @@ def differences(blocks: Mapping[str, Counts], how: Mapping[str, Any], *, shared:
         shared: whether the runs of both systems, one by one, share a seed.
     """
     blocks = {label: counts for label, counts in blocks.items() if len(counts[0])}
-    found = [vars(difference.between(*counts, **how, shared=shared)) for counts in blocks.values()]
+    found = [
+        vars(difference.between(first, second, **how, shared=shared, units=(units, units)))
+        for first, second, units in blocks.values()
+    ]
     adjusted = holm([one["p"] for one in found])
     return [
         Difference(**{**one, "label": label, "corrected": corrected})
@@ -77,14 +82,15 @@ def by_cardinality(counts: Counts) -> dict[str, Counts]:
 
     Where that is 0, F1 is 0 for everybody; what is compared instead is the share of sentences that are left empty.
     """
-    first, second = counts
+    first, second, units = counts
     gold = first[:, 0, 2]
-    empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in counts]
+    empty = [(side[gold == 0][..., 1:2] == 0).astype(np.int64) for side in (first, second)]
     as_counts = [np.concatenate([each, np.ones_like(each), np.ones_like(each)], axis=-1) for each in empty]
-    found: dict[str, Counts] = {EMPTY: (as_counts[0], as_counts[1])}
+    found: dict[str, Counts] = {EMPTY: (as_counts[0], as_counts[1], list(compress(units, gold == 0)))}
     for number in range(1, MOST + 1):
         chosen = gold >= number if number == MOST else gold == number
-        found[f"{number}+" if number == MOST else str(number)] = (first[chosen], second[chosen])
+        label = f"{number}+" if number == MOST else str(number)
+        found[label] = (first[chosen], second[chosen], list(compress(units, chosen)))
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tripleaudit.grescores.systems import StringTriple, System, clean
 from tripleaudit.grescores.tokens import count_tokens
-from tripleaudit.scoring.bootstrap import LEVEL, METRICS, intervals, scores_of
+from tripleaudit.scoring.bootstrap import FEWEST, LEVEL, METRICS, intervals, scores_of
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,11 @@ def mean_score(values: Iterable[float], resamples: int, seed: int) -> Score | No
 def _bounds(
     statistic: Callable[[np.ndarray], np.ndarray], texts: int, resamples: int, seed: int
 ) -> tuple[float | None, float | None]:
-    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes each text."""
-    if not resamples or texts < 2:
+    """Return the interval of a statistic of ``[resamples, texts]``: how often each resample takes each text.
+
+    Fewer than :data:`~tripleaudit.scoring.bootstrap.FEWEST` texts have none.
+    """
+    if not resamples or texts < FEWEST:
         return None, None
     weights = np.random.default_rng(seed).multinomial(texts, np.full(texts, 1 / texts), size=resamples)
     low, high = np.nanquantile(statistic(weights), ((1 - LEVEL) / 2, (1 + LEVEL) / 2))

@@ -171,4 +171,7 @@ def _rows(study: str, spec: Mapping[str, Any], keys: Mapping[str, str], result: 
         for name, score in result.scores.items()
     ]
     texts = max((score.texts for score in result.scores.values()), default=0)
-    return [*rows, Score(identity, "all", spec["mode"], "texts", texts)]
+    sizes = {"texts": texts} | {
+        f"texts:{name}": score.texts for name, score in result.scores.items() if 0 < score.texts < texts
+    }
+    return [*rows, *(Score(identity, "all", spec["mode"], name, size) for name, size in sizes.items())]

@@ -29,9 +29,11 @@ import numpy as np
 from tripleaudit.files import read_jsonl, write_jsonl
 from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
+from tripleaudit.scoring.bootstrap import FEWEST
 
 THRESHOLDS = (0.5, 0.6, 0.7)
 RESAMPLES = 500  # of the needles of a type
+Bounds = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def overall(scores: Iterable[TypeScore]) -> tuple[float, float, int]:
     )
 
 
-def minea_interval(scores: Iterable[TypeScore]) -> tuple[float, float]:
+def minea_interval(scores: Iterable[TypeScore]) -> Bounds:
     """Return the 95 % interval of MINEA over types, which knows that the best criterion was chosen on these needles.
 
     MINEA is too high for the rate of the criterion that is best in truth, because the greatest of several rates is
@@ -101,7 +103,7 @@ def minea_interval(scores: Iterable[TypeScore]) -> tuple[float, float]:
     """
     scores = list(scores)
     found, _, needles = overall(scores)
-    return wilson(sum(score.found_blind for score in scores), needles)[0], wilson(found, needles)[1]
+    return share_bounds(sum(score.found_blind for score in scores), needles)[0], share_bounds(found, needles)[1]
 
 
 def rate_rows(
@@ -116,10 +118,10 @@ def rate_rows(
     yield stratum, "", "needles", needles, None, None
     for criterion, hits in found.items():
         yield stratum, criterion, "found", hits, None, None
-        yield stratum, criterion, "rate", hits / needles, *wilson(hits, needles)
+        yield stratum, criterion, "rate", hits / needles, *share_bounds(hits, needles)
     yield stratum, "max", "found", best, None, None
     yield stratum, "max", "minea", best / needles, *minea_interval(scores)
-    yield stratum, "any", "minea_any", found_any / needles, *wilson(found_any, needles)
+    yield stratum, "any", "minea_any", found_any / needles, *share_bounds(found_any, needles)
 
 
 def _blind(found: np.ndarray) -> float:
@@ -147,6 +149,11 @@ def wilson(found: float, total: int, z: float = 1.959963984540054) -> tuple[floa
     middle = (rate + square / 2) / (1 + square)
     half = z * math.sqrt(rate * (1 - rate) / total + square / (4 * total)) / (1 + square)
     return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def share_bounds(found: float, total: int) -> Bounds:
+    """Return Wilson's 95 % interval of a share, ``(None, None)`` where it rests on too few cases to say anything."""
+    return wilson(found, total) if total >= FEWEST else (None, None)
 
 
 def redundancy(new: Sequence[Entity], old: Sequence[Entity]) -> float | None:

@@ -7,7 +7,7 @@ from tripleaudit.llm.conversation import Piece, TokenCounter, Turn
 from tripleaudit.llm.reading import STATUSES
 from tripleaudit.llm.units import Unit, paragraphs, pieces, split_evenly
 from tripleaudit.needles.infused import Corpus
-from tripleaudit.needles.minea import wilson
+from tripleaudit.needles.minea import share_bounds
 from tripleaudit.needles.plan import Plan
 
 ENRICHED, UNTOUCHED, PARTS = "enriched", "untouched", "parts"
@@ -69,7 +69,7 @@ def call_rows(statuses: Mapping[str, int]) -> Iterator[tuple[str, str, str, floa
         yield "all", "", f"status:{status}", count, None, None
     if total:
         read = total - statuses["failed"] - statuses["refused"]
-        yield "all", "", "coverage", read / total, *wilson(read, total)
+        yield "all", "", "coverage", read / total, *share_bounds(read, total)
 
 
 def failed_pieces(calls: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, int]]:

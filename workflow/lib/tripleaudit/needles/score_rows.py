@@ -16,7 +16,7 @@ from tripleaudit.files import write_json
 from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.infused import Corpus, Result
-from tripleaudit.needles.minea import by_part, rate_rows, type_scores, wilson
+from tripleaudit.needles.minea import by_part, rate_rows, share_bounds, type_scores
 from tripleaudit.needles.pieces import ENRICHED, UNTOUCHED, all_pieces, call_rows
 from tripleaudit.needles.plan import TEMPLATES, Plan
 from tripleaudit.needles.schema import Schema
@@ -104,7 +104,7 @@ def _displaced(entities: Sequence[Entity], plan: Plan) -> Iterator[tuple]:
             names[entity.variant].add((entity.doc, normalise(entity.name)))
     bare, enriched = names[UNTOUCHED], names[ENRICHED]
     if plan.untouched and bare:
-        yield "all", "n", "displaced", len(bare - enriched) / len(bare), *wilson(len(bare - enriched), len(bare))
+        yield "all", "n", "displaced", len(bare - enriched) / len(bare), *share_bounds(len(bare - enriched), len(bare))
 
 
 def _origins(report: Mapping[str, Any]) -> Iterator[tuple[str, str, str, float, None, None]]:

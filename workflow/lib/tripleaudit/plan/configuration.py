@@ -40,6 +40,7 @@ from tripleaudit.plan.report import Table
 from tripleaudit.plan.system_section import System
 from tripleaudit.plan.training import Entry, Extractor, Noising, OwnExtractor, Training, Zcc
 from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.units import SENTENCE, UNITS
 from tripleaudit.yaml_files import read_with_repeated
 
 HEADING = "Configuration is not usable:"
@@ -68,6 +69,8 @@ class Scoring(Section):
     """Resamples for the 95 % intervals."""
     seed: Seed = 0
     """Seed of the resampling."""
+    unit: Annotated[str, among(UNITS)] = SENTENCE
+    """Unit of resampling: each sentence with its variants, or `shared-triple`: sentences that share a gold triple."""
     gate: Share | None = None
     """Score of a classifier above which a sentence has triples and passes; 0.5 if not given."""
 

@@ -111,7 +111,7 @@ class Report:
         facts = {"runs": self.runs, "scores": self.runs, "gre": self._facts_of_gre}
         found = {
             "scores": [f"{folder}/{part[needs]}scores.csv"] if needs in part else [],
-            "counts": study.score_files("counts") if needs == "scores" else [],
+            "counts": study.score_files("counts") if needs == "scores" or name == "leakage" else [],
             "audits": self.audits() if needs == "audits" else [],
             "runs": facts.get(needs, list)(),
             "criteria": study.needles.criteria() if needs == "needles" else [],
@@ -152,6 +152,16 @@ class Report:
     def doubles(self) -> list[str]:
         """Provenances of the trainings of twice the epochs."""
         return self._of(self.study.doubled_runs, "doubled/{}/provenance.json")
+
+    @property
+    def gain_files(self) -> dict[str, list[str]]:
+        """The files behind what twice the epochs gained: validation sets and both predictions of each."""
+        runs = self.study.doubled_runs
+        return {
+            "validation": [self.study.validation_file(run) for run in runs],
+            "single_predictions": self._of(runs, "predictions/{}/valid.jsonl"),
+            "double_predictions": self._of(runs, "doubled/{}/valid.jsonl"),
+        }
 
     @cached_property
     def earlier(self) -> list[str]:

@@ -4,7 +4,7 @@ Whoever asks what is scored asks here: the rules (inputs and keys), the scores f
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tripleaudit.scoring.baselines import BASELINES
@@ -108,6 +108,21 @@ def scored(study: "Study") -> Iterator[Scored]:
         path, of = f"{corpus}/{trainset}/{system}", keys(corpus, system)
         tests = study.systems.testsets(corpus, trainset, system)
         yield from (tested(path, trainset, *test, of, report=True) for test in tests)
+
+
+def scored_doubles(study: "Study") -> Iterator[Scored]:
+    """Yield a row for each test set of each training of twice the epochs, under ``doubled/``.
+
+    They have the keys of the training that they double, and are kept apart from the rows of the scores file.
+    """
+    doubled = {run.path for run in study.doubled_runs}
+    for row in scored(study):
+        folder = row.path.rpartition("/")[0]
+        if folder in doubled and not row.classifies and not row.decisions:
+            predictions = row.predictions.replace(
+                f"{study.paths.study}/predictions/", f"{study.paths.study}/doubled/", 1
+            )
+            yield replace(row, path=f"doubled/{row.path}", predictions=predictions)
 
 
 def browsed(rows: list[Scored], seed: object) -> list[Scored]:

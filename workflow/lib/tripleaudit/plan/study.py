@@ -17,7 +17,7 @@ from tripleaudit.plan.language_models import LanguageModels
 from tripleaudit.plan.needles import NeedleStudies
 from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.report import Report
-from tripleaudit.plan.scored import Scored, scored
+from tripleaudit.plan.scored import Scored, scored, scored_doubles
 from tripleaudit.plan.systems import Systems
 from tripleaudit.plan.training import CLASSIFIER, Trainings
 from tripleaudit.registries import use_plugins
@@ -309,6 +309,22 @@ class Study:
             "encoder": self.encoder_file(wildcards),
         }
 
+    def validation_file(self, wildcards: Any) -> str:
+        """Return the set that a training chooses its epoch on."""
+        protocol, setting = wildcards.trainset.rsplit("-", 1)
+        select_on = self.data.protocol(protocol).get("select_on", "valid")
+        return self.set_file(wildcards.corpus, protocol, setting, select_on)
+
+    def doubled_sets(self, wildcards: Any) -> list[str]:
+        """Return what a training of twice the epochs predicts: the set that it chooses its epoch on, and test sets."""
+        # the rule for the original nz training alone has no wildcard for the training set
+        protocol, setting = wildcards.get("trainset", "original-nz").rsplit("-", 1)
+        select_on = self.data.protocol(protocol).get("select_on", "valid")
+        valid = self.set_file(wildcards.corpus, protocol, setting, select_on)
+        if (protocol, setting) == ("original", "nz"):
+            return [valid, *self.testset_files(wildcards)]
+        return [valid, self.testset_file(wildcards)]
+
     def testset_file(self, wildcards: Any) -> str:
         """Return the test set of a training's own protocol, as large as the study scores it."""
         protocol = wildcards.trainset.rpartition("-")[0]
@@ -357,6 +373,11 @@ class Study:
     def scores_of(self, wildcards: Any) -> list[str]:
         """Return what one tidy scores file is joined from: GREScores (``gre/``), needles (``needles/``), the rest."""
         return {"gre/": self.grescores.files, "needles/": self.needles.files}.get(wildcards.part, self.score_files)()
+
+    @cached_property
+    def doubled_scored(self) -> dict[str, Scored]:
+        """What trainings of twice the epochs score, by its path; no part of the scores file."""
+        return {row.path: row for row in scored_doubles(self)}
 
     def score_files(self, kind: str = "scores") -> list[str]:
         """Return every scores file of the study: extractors, classifiers, and extractors behind a classifier."""

@@ -10,6 +10,19 @@ from tripleaudit.errors import UserError
 PARTS: Final = ("ss", "su", "us", "uu")
 
 
+def original_of(variant: str) -> str:
+    """Return the id of the test sentence that a sentence of an augmented test set is a variant of."""
+    sentence, _, part = variant.rpartition(".")
+    return sentence if sentence and part in PARTS else variant
+
+
+def originals_of(ids: Sequence[str]) -> list[str]:
+    """Return the original of each sentence where all are variants, as those of an augmented test set, else the ids."""
+    originals = list(map(original_of, ids))
+    are_variants = all(id_ != original for id_, original in zip(ids, originals, strict=True))
+    return originals if are_variants else list(ids)
+
+
 def variants_of(test: Sequence[str], augmented: Sequence[str], where: str = "augmented") -> list[list[int]]:
     """Return the positions of each test sentence's variants, by ids; none for a sentence that has no variant.
 

@@ -23,7 +23,6 @@ SHARED: Final = 0.5
 """Share of the runs' covariance that counts where both sides share seeds: three pairs of runs hardly show how far they
 go together, and all of it would call equal systems different too often (docs/methods.md)."""
 _CELLS_AT_ONCE = 4_000_000
-_TAIL = (1 - LEVEL) / 2
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
@@ -54,11 +53,12 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     replacement show too little of the spread that they come from; t corrects that.)
 
     Where the resampled interval reaches 0 or 1, or is a single point, and runs do not differ, it has collapsed (all of
-    twelve sentences right give [1, 1]); that end is then Wilson's for the number of sentences. Runs that differ have
-    shown how far: two of precision 1 and 0.5 leave everything open.
+    twelve sentences right give [1, 1]); that end is then Wilson's for the number of sentences that the score is about
+    (:func:`sample_sizes`). Runs that differ have shown how far: two of precision 1 and 0.5 leave everything open.
 
     Args:
-        counts: per-sentence counts ``[sentences, 3]``, or ``[sentences, runs, 3]``.
+        counts: counts of sentences, or of units that are drawn together (:mod:`tripleaudit.scoring.units`),
+            ``[sentences, 3]`` or ``[sentences, runs, 3]``.
         seed: of the resampling; the order of the sentences plays no part.
 
     Returns:
@@ -73,10 +73,24 @@ def intervals(counts: np.ndarray, *, replicates: int = REPLICATES, seed: int = 0
     whole = scores_of(counts.sum(axis=0))
     samples = _samples(random, counts, replicates).mean(axis=1) + _luck(random, whole, replicates)
     values, unlike = whole.mean(axis=0).tolist(), (whole != whole[0]).any(axis=0).tolist()
-    return {
-        name: bound if runs else _inside(bound, value, len(counts))
-        for name, bound, value, runs in zip(METRICS, _bounds(samples, 0, 1), values, unlike, strict=True)
-    }
+    found = dict(zip(METRICS, _bounds(samples, 0, 1), strict=True))
+    for name, value, runs_differ, size in zip(METRICS, values, unlike, sample_sizes(counts), strict=True):
+        if not runs_differ:
+            found[name] = _inside(found[name], value, size)
+    return found
+
+
+def sample_sizes(counts: np.ndarray) -> tuple[int, int, int]:
+    """Return the sentences that precision, recall and F1 are about: with a prediction, with a gold triple, with either.
+
+    Several predictions of a sentence are not independent, so each sentence counts once.
+
+    Args:
+        counts: ``[sentences, runs, 3]``.
+    """
+    present = (counts[..., 1:] > 0).any(axis=1)  # [sentences, 2]
+    predicted, gold = present.sum(axis=0).tolist()
+    return predicted, gold, int(present.any(axis=1).sum())
 
 
 def rate_interval(predicted: np.ndarray) -> Interval | None:
@@ -101,27 +115,36 @@ def rate_interval(predicted: np.ndarray) -> Interval | None:
     return _bounds(samples[:, None])[0]
 
 
-def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool) -> np.ndarray | float:
+def luck_of_runs(first: np.ndarray, second: np.ndarray, shared: bool, same_models: bool = False) -> np.ndarray | float:
     """Return the variance that runs give to a difference of two means over runs.
 
     Args:
         first, second: scores ``[runs, …]``; a single run has no spread to show.
         shared: whether the runs of both, one by one, share a seed, so that their luck may cancel.
+        same_models: whether they are, one by one, the same trained models under two conditions. What runs have in
+            common cancels then, and only the spread of their differences is left.
     """
-    found = sum(side.var(axis=0, ddof=1) / len(side) for side in (first, second) if len(side) > 1)
-    if not shared or len(first) != len(second) or len(first) < 2:
-        return found
-    together = found - (second - first).var(axis=0, ddof=1) / len(first)
-    return found - SHARED * np.maximum(together, 0)
+    paired = len(first) == len(second) > 1
+    if same_models and paired:
+        return (second - first).var(axis=0, ddof=1) / len(first)
+    independent = sum(side.var(axis=0, ddof=1) / len(side) for side in (first, second) if len(side) > 1)
+    if not (shared and paired):
+        return independent
+    covariance = independent - (second - first).var(axis=0, ddof=1) / len(first)
+    return independent - SHARED * np.maximum(covariance, 0)
 
 
-def freedom_of(*sides: np.ndarray) -> int:
+def freedom_of(first: np.ndarray, second: np.ndarray, same_models: bool = False) -> int:
     """Return the degrees of freedom of :func:`luck_of_runs`; runs that are all the same, as a baseline's, have none.
 
     Args:
-        sides: per-sentence counts ``[sentences, runs, 3]`` of each.
+        first, second: per-sentence counts ``[sentences, runs, 3]`` of each.
+        same_models: as of :func:`luck_of_runs`.
     """
-    return sum(side.shape[1] - 1 for side in sides if (side != side[:, :1]).any())
+    varying = [side.shape[1] - 1 for side in (first, second) if (side != side[:, :1]).any()]
+    if same_models and first.shape[1] == second.shape[1]:
+        return max(varying, default=0)
+    return sum(varying)
 
 
 def difference_intervals(
@@ -132,6 +155,8 @@ def difference_intervals(
     replicates: int = REPLICATES,
     seed: int = 0,
     shared: bool = False,
+    same_models: bool = False,
+    level: float = LEVEL,
 ) -> dict[str, Interval] | None:
     """Return the intervals of ``second`` minus ``first``, of precision, recall and F1.
 
@@ -145,6 +170,8 @@ def difference_intervals(
         paired: whether both are about the same sentences, in the same order.
         replicates, seed: as of :func:`intervals`.
         shared: whether the runs of both, one by one, share a seed (:func:`luck_of_runs`).
+        same_models: whether they are the same trained models (:func:`luck_of_runs`).
+        level: of the interval; sides that all score alike have one of 95 %.
 
     Returns:
         Metric name -> interval from -1 to 1, or ``None`` where :func:`intervals` has none.
@@ -165,16 +192,54 @@ def difference_intervals(
         drawn = np.stack([_samples(random, side, replicates).mean(axis=1) for side in sides])
     samples = drawn[1] - drawn[0]
     before, after = (scores_of(side.sum(axis=0)) for side in sides)
-    if freedom := freedom_of(*sides):
-        samples += np.sqrt(luck_of_runs(before, after, shared)) * random.standard_t(freedom, size=(replicates, 1))
-    found = dict(zip(METRICS, _bounds(samples, -1, 1), strict=True))
+    if freedom := freedom_of(*sides, same_models):
+        luck = luck_of_runs(before, after, shared, same_models)
+        if paired and same_models:
+            luck = unresampled_luck(luck, *sides)
+        samples += np.sqrt(luck) * random.standard_t(freedom, size=(replicates, 1))
+    found = dict(zip(METRICS, _bounds(samples, -1, 1, level), strict=True))
     if turned:
         found = {name: Interval(-bound.high + 0.0, -bound.low + 0.0) for name, bound in found.items()}  # no -0.0
-    for position, name in enumerate(METRICS if not paired else ()):
+    if paired:
+        return found
+    sizes = [sample_sizes(side) for side in sides]
+    for position, name in enumerate(METRICS):
         if min(len(np.unique(side[:, position])) for side in drawn) == 1:
             one, other = (float(side[:, position].mean()) for side in (before, after))
-            found[name] = _of_wilson(one, other, len(first), len(second))
+            found[name] = _of_wilson(one, other, sizes[0][position], sizes[1][position])
     return found
+
+
+def unresampled_luck(luck: np.ndarray | float, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the part of the runs' variance, by metric, that resampling or exchanging sentences does not show yet.
+
+    Runs differ from sentence to sentence by chance; drawing other sentences draws other such differences with them.
+    At least half of the variance counts, as few runs hardly show how large it is.
+
+    Args:
+        luck: of the same models under two conditions (:func:`luck_of_runs`).
+        first, second: their counts ``[sentences, runs, 3]`` on the same sentences.
+    """
+    changes = [influence_of(second, column) - influence_of(first, column) for column in range(len(METRICS))]
+    by_sentence = np.array([change.var(axis=1, ddof=1).sum() / change.shape[1] for change in changes])
+    return np.maximum(luck - by_sentence, luck / 2)
+
+
+def influence_of(counts: np.ndarray, column: int) -> np.ndarray:
+    """Return what each sentence adds to a score of each run, linearised.
+
+    Args:
+        counts: ``[sentences, runs, 3]``.
+        column: of the score in :data:`METRICS`.
+
+    Returns:
+        ``[sentences, runs]``.
+    """
+    counts = counts.astype(np.float64)
+    part = (counts[..., 1], counts[..., 2], counts[..., 1] + counts[..., 2])[column]
+    gain = counts[..., 0] * (2 if METRICS[column] == "f1" else 1)
+    score = scores_of(counts.sum(axis=0))[..., column]
+    return (gain - score * part) / np.maximum(part.sum(axis=0), 1)
 
 
 def check_pair(first: np.ndarray, second: np.ndarray) -> None:
@@ -192,9 +257,12 @@ def _luck(random: np.random.Generator, values: np.ndarray, replicates: int) -> n
     return values.std(axis=0, ddof=1) * luck
 
 
-def _bounds(samples: np.ndarray, least: float = -math.inf, most: float = math.inf) -> list[Interval]:
+def _bounds(
+    samples: np.ndarray, least: float = -math.inf, most: float = math.inf, level: float = LEVEL
+) -> list[Interval]:
     """Return the percentile interval of each column of ``[replicates, columns]``."""
-    low, high = np.quantile(samples, [_TAIL, 1 - _TAIL], axis=0).clip(least, most)
+    tail = (1 - level) / 2
+    low, high = np.quantile(samples, [tail, 1 - tail], axis=0).clip(least, most)
     return [Interval(*pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
 
 
@@ -226,7 +294,9 @@ def _samples(random: np.random.Generator, counts: np.ndarray, replicates: int) -
 
 
 def _inside(bound: Interval, value: float, sentences: int) -> Interval:
-    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's."""
+    """Replace the ends of an interval that lie at 0 or 1, or beyond, by Wilson's; nothing is known of no sentence."""
+    if not sentences:
+        return Interval(0.0, 1.0)
     z, whole = _Z, 1 + _Z * _Z / sentences
     middle = (value + z * z / (2 * sentences)) / whole
     half = z / whole * math.sqrt(value * (1 - value) / sentences + z * z / (4 * sentences**2))

@@ -2,14 +2,16 @@
 
 A CSV file whose first line is a comment ``# {…}`` with the keys of the run, and ``reasons`` where there are some; then
 one row a sentence with its id, its stratum (empty for zero triples) and ``correct``, ``predicted`` and ``gold`` under
-each matching rule. A test set with sentences without triples has a third column: which names of training they hold
-(:mod:`tripleaudit.scoring.held_names`).
+each matching rule. A test set with sentences without triples has a column ``names``: which names of training they hold
+(:mod:`tripleaudit.scoring.held_names`). Where sentences share gold triples, the column ``group`` has the id of the
+first sentence of each sentence's group.
 """
 
 import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,11 +19,15 @@ import numpy as np
 
 from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, open_text
+from tripleaudit.protocols.variants import original_of, originals_of
 from tripleaudit.scoring.metrics import in_stratum
+from tripleaudit.scoring.units import SENTENCE, SHARED_TRIPLE, sum_by_unit
 
 COLUMNS = ("correct", "predicted", "gold")
 REASONS = "reasons"
+UNIT = "unit"
 NAMES = "names"
+GROUP = "group"
 
 
 @dataclass
@@ -35,6 +41,8 @@ class SentenceCounts:
         names: of each sentence without triples which names of training it holds, ``None`` for the others; empty where
             every sentence has triples, or no training set was given.
         reasons: sentences on why next to nothing is found, for another reason than the extractor.
+        groups: of each sentence the first one of those that share gold triples with it; empty where none do.
+        unit: what is resampled, one of :data:`tripleaudit.scoring.units.UNITS`.
     """
 
     keys: dict[str, str]
@@ -43,6 +51,24 @@ class SentenceCounts:
     counts: Mapping[str, np.ndarray] = field(default_factory=dict)
     reasons: Sequence[str] = ()
     names: Sequence[str | None] = ()
+    groups: Sequence[str] = ()
+    unit: str = SENTENCE
+
+    @property
+    def originals(self) -> list[str]:
+        """The id of each sentence; of a variant, that of its original."""
+        if self.keys.get("protocol") == "augmented":
+            return [original_of(id_) for id_ in self.ids]
+        return originals_of(self.ids)
+
+    def units(self, stratum: str = "all") -> list[str]:
+        """Return the unit of resampling that each sentence of a stratum belongs to."""
+        units = self.groups if self.unit == SHARED_TRIPLE and self.groups else self.originals
+        return list(compress(units, in_stratum(self.strata, stratum)))
+
+    def by_unit(self, matching: str, stratum: str = "all") -> np.ndarray:
+        """Return the counts ``[units of the stratum, 3]`` under one matching rule."""
+        return sum_by_unit(self.of(matching, stratum), self.units(stratum))
 
     def of(self, matching: str, stratum: str = "all") -> np.ndarray:
         """Return the counts ``[sentences of the stratum, 3]`` under one matching rule."""
@@ -50,16 +76,24 @@ class SentenceCounts:
 
     def save(self, path: str | Path) -> None:
         """Write the file, atomically."""
-        names = [[name or ""] for name in self.names] if any(self.names) else [[]] * len(self.ids)
-        rules = [f"{matching}:{column}" for matching in self.counts for column in COLUMNS]
-        table = np.concatenate(list(self.counts.values()), axis=1).tolist() if self.counts else [[]] * len(self.ids)
+        first_line: dict[str, Any] = dict(self.keys)
+        if self.reasons:
+            first_line[REASONS] = list(self.reasons)
+        if self.unit != SENTENCE:
+            first_line[UNIT] = self.unit
+        columns: dict[str, Sequence[Any]] = {"id": self.ids, "stratum": [stratum or "" for stratum in self.strata]}
+        if any(self.names):
+            columns[NAMES] = [name or "" for name in self.names]
+        if self.groups and list(self.groups) != self.ids:
+            columns[GROUP] = self.groups
+        for matching, counts in self.counts.items():
+            for position, column in enumerate(COLUMNS):
+                columns[f"{matching}:{column}"] = counts[:, position].tolist()
         with atomic_write(path) as stream:
-            first = {**self.keys, **({REASONS: list(self.reasons)} if self.reasons else {})}
-            stream.write("# " + json.dumps(first, ensure_ascii=True, sort_keys=True) + "\n")
+            stream.write("# " + json.dumps(first_line, ensure_ascii=True, sort_keys=True) + "\n")
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["id", "stratum", *[NAMES] * any(self.names), *rules])
-            for id_, stratum, name, numbers in zip(self.ids, self.strata, names, table, strict=True):
-                writer.writerow([id_, stratum or "", *name, *numbers])
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
 
 
 def load_counts(path: str | Path) -> SentenceCounts:
@@ -72,21 +106,30 @@ def load_counts(path: str | Path) -> SentenceCounts:
         keys = _first_line(stream, path)
         try:
             header, *rows = csv.reader(stream)
-            first = 3 if NAMES in header[2:3] else 2
-            names = list(dict.fromkeys(name.rpartition(":")[0] for name in header[first:]))
-            table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(names), 3)
-            strata, *held = ([row[column] or None for row in rows] for column in range(1, first))
-        except (ValueError, IndexError) as error:
+            first = sum(name in ("id", "stratum", NAMES, GROUP) for name in header[:4])
+            rules = list(dict.fromkeys(name.rpartition(":")[0] for name in header[first:]))
+            table = np.array([row[first:] for row in rows], dtype=np.int64).reshape(len(rows), len(rules), 3)
+            texts = {name: [row[position] for row in rows] for position, name in enumerate(header[:first])}
+            ids, strata = texts["id"], [stratum or None for stratum in texts["stratum"]]
+        except (ValueError, IndexError, KeyError) as error:
             raise UserError(f"{path}: not a file of per-sentence counts ({error})") from error
-    reasons = keys.pop(REASONS, ())
-    counts = {name: table[:, index] for index, name in enumerate(names)}
-    return SentenceCounts(keys, [row[0] for row in rows], strata, counts, reasons, *held)
+    reasons, unit = keys.pop(REASONS, ()), keys.pop(UNIT, SENTENCE)
+    return SentenceCounts(
+        keys=keys,
+        ids=ids,
+        strata=strata,
+        counts={rule: table[:, position] for position, rule in enumerate(rules)},
+        reasons=reasons,
+        names=[name or None for name in texts.get(NAMES, ())],
+        groups=texts.get(GROUP, ()),
+        unit=unit,
+    )
 
 
 def read_keys(path: str | Path) -> dict[str, str]:
     """Return the keys of the run in the first line of a file of counts; errors as :func:`load_counts`."""
     with open_text(path) as stream:
-        return {name: value for name, value in _first_line(stream, path).items() if name != REASONS}
+        return {name: value for name, value in _first_line(stream, path).items() if name not in (REASONS, UNIT)}
 
 
 def _first_line(stream: IO[str], path: str | Path) -> dict[str, Any]:

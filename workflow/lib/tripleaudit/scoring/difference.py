@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripleaudit.errors import UserError
-from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.bootstrap import METRICS, REPLICATES, Interval, by_run, difference_intervals, scores_of
 from tripleaudit.scoring.significance import ALPHA, SHUFFLES, holm, randomisation_test
+from tripleaudit.scoring.units import sum_by_unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +58,8 @@ def between(
     paired: bool = True,
     metric: str = "f1",
     shared: bool = False,
+    same_models: bool = False,
+    units: tuple[Sequence[str], Sequence[str]] | None = None,
     replicates: int = REPLICATES,
     shuffles: int = SHUFFLES,
     seed: int = 0,
@@ -71,35 +72,45 @@ def between(
             itself, and not tested.
         metric: that is tested.
         shared: whether the runs of both sides, one by one, share a seed.
+        same_models: whether they are, one by one, the same trained models under two conditions.
+        units: of the sentences of either side, which are drawn and exchanged whole
+            (:mod:`tripleaudit.scoring.units`); each sentence by itself if there are none given.
         replicates, shuffles, seed: of the interval and of the test.
 
     Raises:
         ValueError: two on the same sentences do not have the same shape.
     """
     first, second = by_run(first), by_run(second)
+    sentences = min(len(first), len(second))
+    if units is not None:
+        first, second = sum_by_unit(first, units[0]), sum_by_unit(second, units[1])
+    runs = {"shared": shared, "same_models": same_models}
     p = 1.0 if paired else None
     if paired and not np.array_equal(first, second):
         sides = sorted((first, second), key=lambda side: side.tobytes())
-        p = randomisation_test(*sides, metric=metric, shuffles=shuffles, seed=seed, shared=shared)
+        p = randomisation_test(*sides, metric=metric, shuffles=shuffles, seed=seed, **runs)
     return Difference(
         first=_means(first),
         second=_means(second),
-        sentences=min(len(first), len(second)),
+        sentences=sentences,
         runs=(first.shape[1], second.shape[1]),
         paired=paired,
-        bounds=difference_intervals(first, second, paired=paired, replicates=replicates, seed=seed, shared=shared),
+        bounds=difference_intervals(first, second, paired=paired, replicates=replicates, seed=seed, **runs),
         metric=metric,
         p=p,
     )
 
 
-def significant_winner(systems: Sequence[np.ndarray], *, shared: bool, metric: str = "f1") -> int | None:
+def significant_winner(
+    systems: Sequence[np.ndarray], *, shared: bool, metric: str = "f1", units: Sequence[str] | None = None
+) -> int | None:
     """Return the index of the system whose difference to every other one is shown, or ``None``.
 
     Args:
         systems: counts of each system on the same sentences, shapes as in :func:`between`.
         metric: what the systems compete in. The p-values against all others are Holm-corrected for their number.
         shared: as of :func:`between`.
+        units: of the sentences, as of :func:`between`.
     """
     if len(systems) < 2 or len({system.shape for system in systems}) > 1 or not len(systems[0]):
         return None
@@ -110,32 +121,12 @@ def significant_winner(systems: Sequence[np.ndarray], *, shared: bool, metric: s
     rivals = sorted((index for index in range(len(systems)) if index != best), key=lambda index: -scores[index])
     p_values: list[float] = []
     for rival in rivals:
-        found = between(systems[rival], systems[best], metric=metric, shared=shared)
+        pair = None if units is None else (units, units)
+        found = between(systems[rival], systems[best], metric=metric, shared=shared, units=pair)
         if not found.shown:
             return None
         p_values.append(found.p or 0.0)
     return best if max(holm(p_values)) < ALPHA else None
-
-
-def grouped_variants(
-    first: np.ndarray, second: np.ndarray, ids: Sequence[str], others: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the counts of sentences, as often as they have variants, and those of their variants together.
-
-    None where the second are no variants of the first. A sentence without a variant is left out.
-
-    Args:
-        first, second: counts ``[sentences, runs, 3]``.
-        ids, others: of the sentences of either side.
-    """
-    try:
-        groups = [(number, group) for number, group in enumerate(variants_of(ids, others)) if group]
-    except UserError:
-        return None
-    if not groups or first.shape[1:] != second.shape[1:]:
-        return None
-    whole = np.stack([first[number] * len(group) for number, group in groups])
-    return whole, np.stack([second[group].sum(axis=0) for _, group in groups])
 
 
 def _means(counts: np.ndarray) -> tuple[float, ...]:

@@ -1,6 +1,7 @@
 """Counts by relation and by cardinality, where one number hides what an extractor can and cannot do."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,42 +11,79 @@ from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.metrics import micro
+from tripleaudit.scoring.units import sum_by_unit
 
 MOST = 5  # gold triples of a sentence from which sentences are counted together
 
 
-def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], matching: str) -> dict[str, np.ndarray]:
-    """Return counts ``[sentences with it, runs, 3]`` (correct, predicted, gold) of each relation, most frequent first.
+@dataclass(frozen=True)
+class Part:
+    """Counts of some sentences of a test set.
+
+    Attributes:
+        counts: ``[sentences, 3]`` or ``[sentences, runs, 3]`` (correct, predicted, gold).
+        positions: of these sentences in the test set.
+    """
+
+    counts: np.ndarray
+    positions: Sequence[int]
+
+    def units(self, units: Sequence[str]) -> list[str]:
+        """Return the units of resampling of these sentences from those of the test set."""
+        return [units[position] for position in self.positions]
+
+
+def select(counts: np.ndarray, mask: np.ndarray) -> Part:
+    """Return the part of a test set whose sentences are marked in a mask ``[sentences]``."""
+    return Part(counts[mask], np.flatnonzero(mask).tolist())
+
+
+def by_relation(gold: Sequence[Sentence], runs: Sequence[Sequence[Sentence]], matching: str) -> dict[str, Part]:
+    """Return counts ``[sentences with it, runs, 3]`` of each relation, most frequent first.
 
     A sentence has a relation where a gold triple has it, or one that any run predicts. Where a rule takes several names
     for one, the first that the gold has stands for all; a rule that compares no relations has one part, ``any``.
     """
     rows: dict[str, list[list[tuple[int, int, int]]]] = {}
+    positions: dict[str, list[int]] = {}
     write, names = MATCHINGS[matching].relation, dict[str, str]()
     for triple in (triple for side in (gold, *runs) for each in side for triple in each.triples):
         names.setdefault(write(triple.relation), triple.relation)
     names[""] = "any"
-    for sentences in zip(gold, *runs, strict=True):
+    for position, sentences in enumerate(zip(gold, *runs, strict=True)):
         sides = [reduced(each.triples, matching) for each in sentences]
         for relation in sorted({triple[1] for side in sides for triple in side}):
             right, *found = ({triple for triple in side if triple[1] == relation} for side in sides)
             counted = [(len(one & right), len(one), len(right)) for one in found]
             rows.setdefault(names[relation], []).append(counted)
-    counts = {relation: np.array(found, dtype=np.int64) for relation, found in rows.items()}
-    return dict(sorted(counts.items(), key=lambda pair: (-pair[1][:, 0, 2].sum(), pair[0])))
+            positions.setdefault(names[relation], []).append(position)
+    parts = {
+        relation: Part(np.array(counted, dtype=np.int64), positions[relation]) for relation, counted in rows.items()
+    }
+
+    def rank(relation: str) -> tuple[int, str]:
+        return -int(parts[relation].counts[:, 0, 2].sum()), relation
+
+    return {relation: parts[relation] for relation in sorted(parts, key=rank)}
 
 
-def by_cardinality(counts: np.ndarray) -> dict[str, np.ndarray]:
+def by_cardinality(counts: np.ndarray) -> dict[str, Part]:
     """Divide counts ``[sentences, 3]`` by their gold triples: ``0``, ``1``, …, ``5+``; without those that are empty."""
     size = np.minimum(counts[:, 2], MOST)
     names = {number: str(number) if number < MOST else f"{MOST}+" for number in range(MOST + 1)}
-    return {name: counts[size == number] for number, name in names.items() if (size == number).any()}
+    return {name: select(counts, size == number) for number, name in names.items() if (size == number).any()}
 
 
-def described(counts: np.ndarray, replicates: int, seed: int) -> dict[str, Any]:
-    """Return the scores of some counts with their intervals, as JSON; an interval is missing where it would mislead."""
+def described(counts: np.ndarray, units: Sequence[str], replicates: int, seed: int) -> dict[str, Any]:
+    """Return the scores of some counts with their intervals, as JSON; an interval is missing where it would mislead.
+
+    Args:
+        counts: ``[sentences, 3]``.
+        units: of resampling, one for each sentence.
+    """
     total = micro(counts)
-    bounds = intervals(counts, replicates=replicates, seed=seed) if total.gold else None
+    by_unit = sum_by_unit(counts, units)
+    bounds = intervals(by_unit, replicates=replicates, seed=seed) if total.gold else None
     return {
         **total.to_json(),
         "sentences": total.sentences,

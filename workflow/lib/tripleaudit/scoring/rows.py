@@ -20,6 +20,7 @@ from tripleaudit.scoring.matching import applicable, sentence_counts
 from tripleaudit.scoring.metrics import micro
 from tripleaudit.scoring.scores import CLASSIFICATION, Score, keys_of, provenance_of, sidecar_of, write_scores
 from tripleaudit.scoring.sides import align
+from tripleaudit.scoring.units import SENTENCE, triple_groups
 from tripleaudit.scoring.why import reasons
 
 INPUTS = ("gold", "predictions", "decisions", "train")
@@ -42,12 +43,20 @@ def count_run(
     predictions: Sequence[Sentence],
     keys: Mapping[str, Any],
     train: Sequence[Sentence] | None = None,
+    unit: str = SENTENCE,
 ) -> SentenceCounts:
-    """Count each sentence under each matching rule that applies; with ``train``, find its stratum."""
+    """Count each sentence under each matching rule that applies; with ``train``, find its stratum.
+
+    Args:
+        unit: of resampling, one of :data:`~tripleaudit.scoring.units.UNITS`.
+    """
     strata: Sequence[str | None] = stratify(gold, SeenTriples(train)) if train is not None else [None] * len(gold)
     counts = {matching: sentence_counts(gold, predictions, matching) for matching in applicable(gold, predictions)}
     names = kinds_of(gold, train) if train is not None else []
-    return SentenceCounts(_named(keys), [sentence.id for sentence in gold], strata, counts, names=names)
+    ids = [sentence.id for sentence in gold]
+    counted = SentenceCounts(_named(keys), ids, strata, counts, names=names, unit=unit)
+    counted.groups = triple_groups(gold, counted.originals)
+    return counted
 
 
 def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: int = 0) -> list[Score]:
@@ -59,9 +68,8 @@ def score_rows(counts: SentenceCounts, *, replicates: int = REPLICATES, seed: in
     rows = []
     for matching in counts.counts:
         for stratum in ("all", *(STRATA if any(counts.strata) else ())):
-            chosen = counts.of(matching, stratum)
-            total = micro(chosen)
-            bounds = intervals(chosen, replicates=replicates, seed=seed) or {}
+            total = micro(counts.of(matching, stratum))
+            bounds = intervals(counts.by_unit(matching, stratum), replicates=replicates, seed=seed) or {}
             for name in (*METRICS, *TOTALS) if total.sentences else ("sentences",):
                 ends = (bounds[name].low, bounds[name].high) if name in bounds else ()
                 rows.append(Score(keys, stratum, matching, name, getattr(total, name), *ends))
@@ -119,6 +127,7 @@ def score_run(
     seed: int = 0,
     threshold: float = gate.THRESHOLD,
     only_with_triples: bool = False,
+    unit: str = SENTENCE,
 ) -> list[Score]:
     """Score one extractor's prediction file and write scores, counts and provenance.
 
@@ -126,6 +135,7 @@ def score_run(
         keys: what the run is, :data:`tripleaudit.scoring.scores.KEYS`.
         replicates, seed: resamples of the bootstrap of the intervals, 0 for no intervals, and its seed.
         only_with_triples: leave out sentences without gold triples.
+        unit: of resampling, one of :data:`~tripleaudit.scoring.units.UNITS`.
 
     Raises:
         UserError: a file is bad, or the files do not belong together.
@@ -139,7 +149,7 @@ def score_run(
         queried = {sentence.id for sentence in guess}
         right = [sentence for sentence in right if sentence.id in queried]
     right, guess = paired(right, guess, str(files.gold), str(files.predictions), only_with_triples)
-    settings: dict[str, Any] = {"only_with_triples": only_with_triples}
+    settings: dict[str, Any] = {"only_with_triples": only_with_triples, "unit": unit}
     passed: dict[str, float] = {}
     if files.decisions:
         decisions = gate.load_decisions(files.decisions)
@@ -150,7 +160,7 @@ def score_run(
             passed |= {"money": sum(costs[accepted].tolist()), "money_ungated": sum(costs.tolist())}
         guess = gate.passed(guess, accepted)
         settings["threshold"] = threshold
-    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None)
+    counts = count_run(right, guess, keys, load_sentences(files.train) if files.train else None, unit)
     if files.report and not files.decisions:
         counts.reasons = reasons(right, guess, relations)
     return files.write(counts, resampling, settings, passed)

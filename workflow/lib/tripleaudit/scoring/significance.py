@@ -17,7 +17,16 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.scoring.bootstrap import METRICS, by_run, check_pair, freedom_of, luck_of_runs, scores_of
+from tripleaudit.scoring.bootstrap import (
+    METRICS,
+    by_run,
+    check_pair,
+    freedom_of,
+    influence_of,
+    luck_of_runs,
+    scores_of,
+    unresampled_luck,
+)
 
 SHUFFLES: Final = 10_000
 ALPHA: Final = 0.05
@@ -32,6 +41,7 @@ def randomisation_test(
     shuffles: int = SHUFFLES,
     seed: int = 0,
     shared: bool = False,
+    same_models: bool = False,
 ) -> float:
     """Return the two-sided p-value of the difference of one micro score between two systems.
 
@@ -40,6 +50,7 @@ def randomisation_test(
             then the difference of the means over runs.
         shuffles: number of draws from the null hypothesis.
         shared: whether the runs of both, one by one, share a seed.
+        same_models: whether they are, one by one, the same trained models under two conditions.
 
     Raises:
         ValueError: the two do not have the same shape.
@@ -50,10 +61,13 @@ def randomisation_test(
     observed = abs(float(scores[0].mean() - scores[1].mean()))
     random = np.random.default_rng(seed)
     null = _exchanges(first, second, column, shuffles, random)
-    if freedom := freedom_of(first, second):
-        own, least = _spreads(first, second, column)
-        # Runs differ at least by what the sentences say about each of them.
-        of_runs = max(float(luck_of_runs(scores[0], scores[1], shared)), least)
+    if freedom := freedom_of(first, second, same_models):
+        luck = luck_of_runs(scores[0], scores[1], shared, same_models)
+        if same_models:
+            own, of_runs = 1.0, float(unresampled_luck(luck, first, second)[column])
+        else:
+            own, least = _spreads(first, second, column)
+            of_runs = max(float(luck), least)  # runs differ at least by what the sentences say about each of them
         null = null * own + math.sqrt(of_runs) * random.standard_t(freedom, size=shuffles)
     return (int((np.abs(null) >= observed - 1e-12).sum()) + 1) / (shuffles + 1)
 
@@ -92,22 +106,13 @@ def _spreads(first: np.ndarray, second: np.ndarray, column: int) -> tuple[float,
         share of the sentences' standard deviation that is the systems' own (0 to 1); variance that runs have already
         because they differ sentence by sentence.
     """
-    influence = [_influence(side, column) for side in (first, second)]  # [sentences, runs] each
+    influence = [influence_of(side, column) for side in (first, second)]  # [sentences, runs] each
     runs = first.shape[1]
     of_runs = sum(float(each.var(axis=1, ddof=1).sum()) for each in influence) / runs
     paired = influence[0].mean(axis=1) - influence[1].mean(axis=1)
     by_sentence = float((paired**2).sum())
     own = math.sqrt(max(0.0, by_sentence - of_runs) / by_sentence) if by_sentence else 0.0
     return own, of_runs
-
-
-def _influence(counts: np.ndarray, column: int) -> np.ndarray:
-    """What each sentence adds to the score of each run, linearised: ``[sentences, runs]`` from ``[…, 3]``."""
-    counts = counts.astype(np.float64)
-    part = (counts[..., 1], counts[..., 2], counts[..., 1] + counts[..., 2])[column]
-    gain = counts[..., 0] * (2 if METRICS[column] == "f1" else 1)
-    score = scores_of(counts.sum(axis=0))[..., column]
-    return (gain - score * part) / np.maximum(part.sum(axis=0), 1)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

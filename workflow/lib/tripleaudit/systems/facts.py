@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from tripleaudit.corpora.store import load_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.files import read_json, read_jsonl, sha256, write_json
 from tripleaudit.protocols.noising import NoiseSettings
 from tripleaudit.provenance import digest
+from tripleaudit.scoring import gate
+from tripleaudit.scoring.bootstrap import difference_intervals
+from tripleaudit.scoring.matching import PRIMARY, check_matching, sentence_counts
 from tripleaudit.training.convergence import convergence, doubled
 
 FACTS = (
@@ -22,6 +26,8 @@ FACTS = (
     "convergence",
     "doubled",
 )
+GAIN_LEVEL: Final = 0.9
+"""Level of the interval of what twice the epochs gain: its upper end is a one-sided bound of 95 %."""
 HISTORIES = ("history.jsonl", "history.jsonl.gz")
 SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
 
@@ -99,6 +105,33 @@ def made_of(record: Mapping[str, Any]) -> str | None:
     return digest([record.get("extractor"), inputs, settings]) if "encoder" in inputs else None
 
 
+def gain_interval(
+    validation: str | Path, single: str | Path, double: str | Path, matching: str
+) -> tuple[float, float] | None:
+    """Return the paired 90 % interval of the gain in F1 from twice the epochs; None under ten sentences.
+
+    Args:
+        validation: gold sentences.
+        single, double: predictions, or decisions of a classifier, by either training.
+        matching: rule by which the trainings chose their best epoch.
+    """
+    gold = load_sentences(validation)
+    counts = []
+    for path in (single, double):
+        if _holds_decisions(path):
+            scores = gate.scores_for(gold, gate.load_decisions(path))
+            counts.append(gate.classification_counts(gold, scores))
+        else:
+            counts.append(sentence_counts(gold, load_sentences(path), check_matching(matching)))
+    bounds = difference_intervals(*counts, level=GAIN_LEVEL)
+    return (bounds["f1"].low, bounds["f1"].high) if bounds else None
+
+
+def _holds_decisions(path: str | Path) -> bool:
+    first = next((row for _, row in read_jsonl(path)), {})
+    return "score" in first
+
+
 def _stopped(rows: Sequence[Mapping[str, Any]], patience: int) -> bool:
     """Whether a training that does not say so was ended by patience."""
     scores = [row["f1"] for row in rows if "f1" in row]
@@ -111,6 +144,9 @@ def write_training_facts(
     out: str | Path,
     doubles: Sequence[str | Path] = (),
     double_keys: Sequence[Mapping[str, Any]] = (),
+    validation: Sequence[str | Path] = (),
+    single_predictions: Sequence[str | Path] = (),
+    double_predictions: Sequence[str | Path] = (),
     earlier: Sequence[str | Path] = (),
 ) -> None:
     """Write a JSON list with the :func:`training_fact` of every training, in order.
@@ -119,6 +155,9 @@ def write_training_facts(
         provenances, keys: of each training.
         doubles, double_keys: of trainings of twice the epochs. What one gained is stated of every training of its kind,
             whatever the seed.
+        validation: validation set of each of these.
+        single_predictions, double_predictions: of these sets, by the training and by that of twice the epochs; for the
+            interval of the gain.
         earlier: what was written here before; where a training of the same data, encoder and settings was doubled then,
             its gain is stated.
 
@@ -126,10 +165,12 @@ def write_training_facts(
         UserError: a file is none of these.
     """
     facts = [training_fact(path, named) for path, named in zip(provenances, keys, strict=True)]
-    for path, named in zip(doubles, double_keys, strict=True):
+    predicted = list(zip(validation, single_predictions, double_predictions, strict=True)) or [None] * len(doubles)
+    for path, named, files in zip(doubles, double_keys, predicted, strict=True):
         longer = training_fact(path, named)
         (single,) = (fact for fact in facts if fact["keys"] == longer["keys"])
-        gained = doubled(single, longer)
+        matching = read_json(path)["training"]["settings"].get("matching", PRIMARY)
+        gained = doubled(single, longer, gain_interval(*files, matching) if files else None)
         for fact in facts:
             if {**fact["keys"], "seed": named["seed"]} == longer["keys"]:
                 fact["doubled"] = gained

@@ -11,7 +11,8 @@ from tripleaudit.files import write_json
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.protocols.types import SeenTriples, distinct_triples
-from tripleaudit.protocols.variants import variants_of
+from tripleaudit.protocols.variants import original_of, variants_of
+from tripleaudit.scoring.units import triple_groups
 
 SPLITS = ("train", "valid", "test")
 
@@ -44,7 +45,8 @@ def study_audit(
     Returns:
         :func:`tripleaudit.protocols.strata.audit_corpus` plus ``keys``, ``splits`` (split -> :func:`sizes`) and
         ``cardinality`` (the same of the WZ splits, empty without them), and ``leakage``: what the test set shares with
-        training, and of the original splits, what each pair shares (:mod:`tripleaudit.protocols.leakage`).
+        training, and of the original splits, what each pair shares (:mod:`tripleaudit.protocols.leakage`); ``groups``,
+        the number of groups of test sentences that share gold triples.
         With ``original`` there is an ``example``, too (:func:`example`).
     """
     pairs = [("train", "test")]
@@ -55,12 +57,16 @@ def study_audit(
         for one, other in pairs
         if splits.get(one) and splits.get(other)
     ]
+    test = splits.get("test", ())
+    originals = [original_of(sentence.id) if original else sentence.id for sentence in test]
+    groups = len(set(triple_groups(test, originals)))
     shown = {"example": example(original, splits["test"], SeenTriples(splits["train"]))} if original else {}
     return {
         "keys": dict(keys),
         **audit_corpus(splits["train"], splits["test"]),
         "splits": {name: sizes(sentences) for name, sentences in splits.items()},
         "leakage": shared,
+        "groups": groups,
         "cardinality": {name: sizes(sentences) for name, sentences in (with_zero or {}).items()},
         **shown,
     }

@@ -20,7 +20,6 @@ from tripleaudit.training.convergence import FEWEST
 NOT_MEASURED: Final = "This was not measured in the study: it takes a system, or a training, that the table is about."
 SHOWN: Final = 4  # names of a list that stays short
 FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
-MOST: Final = 20  # times the sentences that there are, beyond which it is of no use to say how many a difference takes
 
 
 class Floor(NamedTuple):
@@ -225,7 +224,7 @@ def _reservation(doubt: str, pairs: Sequence[Pair], first: str, second: str, wha
         "unequal": f"No conclusion for {names}: the two trainings saw unequal numbers of sentences with triples "
         f"({UNEQUAL}), so the difference{values} may come from that alone; it takes two trainings of as many epochs.",
         "tie": f"For {names}, no difference is shown between {what} {first} and {second}"
-        f"{_tie(pairs[0]) if one else '; it takes more test sentences, or more seeds'}.",
+        f"{_tie(pairs[0]) if one else ''}.",
     }[doubt]
 
 
@@ -247,25 +246,16 @@ def _not_beating(pairs: Sequence[Pair], first: str, second: str, what: str) -> s
 
 
 def _tie(pair: Pair) -> str:
-    """Give the values, what the interval leaves open, and how many sentences it would take."""
+    """Give the values and what the interval leaves open."""
     values = f": {pair.first.shown} % and {pair.second.shown} %"
     if pair.bounds is None:
         return values
     low, high = pair.bounds
     change = f", a difference of {pair.points(signed=True)}{_seeds(pair)}"
-    cases = [cell.cases for cell in (pair.first, pair.second) if cell.cases is not None]
-    size = abs(pair.change)
-    if low == high == 0:
-        return f"{values}{change}"
     p = pair.difference and pair.difference.p
     if p and p >= ALPHA and (low > 0 or high < 0):
-        return f"{values}{change}, but p = {p:.2f} by randomisation; it takes more test sentences or seeds to know"
-    if not cases or not size or (high - low) / 2 > size * MOST**0.5:
-        return f"{values}{change}; so small a difference takes more than {MOST} times the test sentences"
-    needed = min(cases) * max(1.0, (high - low) / 2 / size) ** 2
-    step = 10 ** max(0, len(str(int(needed))) - 2)  # two digits, upwards
-    enough = f"{math.ceil(needed / step) * step:,} test sentences" + (" or more seeds" if _seeds(pair) else "")
-    return f"{values}{change}; it takes about {enough} to show one of this size"
+        return f"{values}{change}, but p = {p:.2f} by randomisation"
+    return f"{values}{change}"
 
 
 def _seeds(pair: Pair) -> str:

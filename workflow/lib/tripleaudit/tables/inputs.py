@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
@@ -12,14 +13,16 @@ import numpy as np
 
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
+from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
-from tripleaudit.scoring.difference import Difference, between, grouped_variants, significant_winner
+from tripleaudit.scoring.difference import Difference, between, significant_winner
 from tripleaudit.scoring.matching import PRIMARY, check_matching
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score
+from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
 from tripleaudit.tables.encoders import encoder_notes, name_in_paper
 from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers, unread_notes
@@ -114,14 +117,16 @@ class ScoreIndex:
         if rows:
             interval = self._interval(run, stratum, matching, metric, rows)
             values = list(self.values(run, stratum, matching, metric).values())
-            found = Cell.mean(values, interval, scale, digits=digits, cases=self.cases(run, stratum, matching))
+            cases = self.cases(run, stratum, matching, metric)
+            found = Cell.mean(values, interval, scale, digits=digits, cases=cases)
             full = None if interval is None else scale
             return self._of(found, rows, run, stratum, matching, metric, full=full)
         stacked = self.stacked(run, matching, stratum) if "+" in stratum else None
         if stacked is None or not len(stacked):
             return Cell(digits=digits)
         f1 = scores_of(stacked.sum(axis=0))[:, METRICS.index("f1")].tolist()
-        found = Cell.mean(f1, (intervals(stacked) or {}).get("f1"), cases=len(stacked))
+        by_unit = sum_by_unit(stacked, self.units(run, stratum))
+        found = Cell.mean(f1, (intervals(by_unit) or {}).get("f1"), cases=len(stacked))
         return self._of(found, self.counts[run], run, stratum, matching, "f1", full=100)
 
     def _of(self, cell: Cell, seeds: Iterable[str], run: RunKey, *of: str, full: float | None = None) -> Cell:
@@ -153,9 +158,13 @@ class ScoreIndex:
             found |= {run._replace(extractor=name): cell.of["matching"] for name in (run.extractor, *BASELINES)}
         return [self.cell(run, "f1", matching=matching) for run, matching in found.items()]
 
-    def cases(self, run: RunKey, stratum: str, matching: str) -> int | None:
-        """Return the number of sentences that a run's scores rest on, ``None`` where the scores do not say it."""
-        counted = [self.values(run, stratum, rule, name) for name in CASES for rule in dict.fromkeys((matching, ""))]
+    def cases(self, run: RunKey, stratum: str, matching: str, metric: str = "") -> int | None:
+        """Return the number of sentences or texts that a run's scores rest on, ``None`` where the scores do not say it.
+
+        A GREScore may rest on fewer texts than the others, as it leaves out texts without triples.
+        """
+        names = (*CASES, f"texts:{metric}")
+        counted = [self.values(run, stratum, rule, name) for name in names for rule in dict.fromkeys((matching, ""))]
         found = [value for values in counted for value in values.values()]
         return int(min(found)) if found else None
 
@@ -268,7 +277,8 @@ class ScoreIndex:
         key = (run, stratum, matching)
         if key not in self._intervals:
             stacked = self.stacked(run, matching, stratum, rows)
-            self._intervals[key] = None if stacked is None else intervals(stacked)
+            by_unit = None if stacked is None else sum_by_unit(stacked, self.units(run, stratum))
+            self._intervals[key] = None if by_unit is None else intervals(by_unit)
         return (self._intervals[key] or {}).get(metric)
 
     def stacked(
@@ -286,9 +296,20 @@ class ScoreIndex:
             return None
         return np.stack([one.of(matching, stratum) for one in known], axis=1)
 
-    def ids(self, run: RunKey) -> list[str]:
+    def ids(self, run: RunKey, stratum: str = "all") -> list[str]:
         """Return the sentence ids behind :meth:`stacked`."""
-        return next((counts.ids for counts in self.counts.get(run, {}).values()), [])
+        counts = self._first_counts(run)
+        if counts is None:
+            return []
+        return list(compress(counts.ids, in_stratum(counts.strata, stratum)))
+
+    def units(self, run: RunKey, stratum: str = "all") -> list[str]:
+        """Return the units of resampling of the sentences behind :meth:`stacked`."""
+        counts = self._first_counts(run)
+        return counts.units(stratum) if counts else []
+
+    def _first_counts(self, run: RunKey) -> SentenceCounts | None:
+        return next(iter(self.counts.get(run, {}).values()), None)
 
     def between(self, first: Mapping[str, str], second: Mapping[str, str]) -> Difference | None:
         """Compare the F1 of what two cells are of (:attr:`Cell.of`), ``None`` without their per-sentence counts.
@@ -305,39 +326,30 @@ class ScoreIndex:
         counts = [self.stacked(*side, own) for side, own in zip(sides, chosen, strict=True)]
         if any(one is None or not len(one) for one in counts):
             return None
-        names, others = (self._ids(run, stratum) for run, _, stratum in sides)
-        paired = self._paired(counts[0], counts[1], names, others) if shared else None
-        first_counts, second_counts = paired or counts
-        return between(first_counts, second_counts, paired=paired is not None, shared=bool(shared))
-
-    def _ids(self, run: RunKey, stratum: str) -> list[str]:
-        counts = next(iter(self.counts[run].values()))
-        return [id_ for id_, chosen in zip(counts.ids, in_stratum(counts.strata, stratum), strict=True) if chosen]
-
-    @staticmethod
-    def _paired(
-        first: np.ndarray, second: np.ndarray, ids: Sequence[str], others: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the counts on the same sentences, None where they are not the same."""
-        if ids == others:
-            return first, second
-        known, position = set(ids), {id_: number for number, id_ in enumerate(others)}
-        if position.keys() >= known:
-            added = [number for id_, number in position.items() if id_ not in known]
-            if second[added][..., 2].any():
-                return None
-            whole = np.zeros_like(second)
-            whole[[position[id_] for id_ in ids]] = first
-            return whole, second
-        return grouped_variants(first, second, ids, others)
+        ids = [self.ids(run, stratum) for run, _, stratum in sides]
+        units = [self.units(run, stratum) for run, _, stratum in sides]
+        pair = _paired(counts, ids, units) if shared else None
+        if pair is not None:
+            counts, units = pair
+        return between(
+            *counts,
+            paired=pair is not None,
+            shared=bool(shared),
+            same_models=bool(shared) and _model_behind(sides[0][0]) == _model_behind(sides[1][0]),
+            units=(units[0], units[1]),
+        )
 
     def winner(self, runs: Sequence[RunKey], metric: str, *, stratum: str = "all", matching: str) -> RunKey | None:
         """Return the run that beats all others significantly, ``None`` without one.
 
-        Runs of different seeds have no winner: a mean over other seeds than the test's would be marked.
+        Runs of different seeds have no winner: a mean over other seeds than the test's would be marked. Nor have runs
+        of which a training was still rising, or may have been: their order may change with more training.
         """
         known = [run for run in runs if self._values.get((run, stratum, matching, metric))]
         if len(known) < 2:
+            return None
+        marks = "".join(map(self.mark, known))
+        if UNFINISHED in marks or UNSETTLED in marks:
             return None
         seeds = [frozenset(self.counts.get(run, {})) for run in known]
         shared, *others = {each for each in seeds if each != {""}} or {*seeds}  # what is not trained fits every seed
@@ -346,8 +358,55 @@ class ScoreIndex:
         stacked = [self.stacked(run, matching, stratum, shared) for run in known]
         if any(one is None for one in stacked):
             return None
-        best = significant_winner(stacked, metric=metric, shared=True)
+        units = self.units(known[0], stratum)
+        best = significant_winner(stacked, metric=metric, shared=True, units=units)
         return None if best is None else known[best]
+
+
+Sides = tuple[list[np.ndarray], list[list[str]]]
+"""Counts ``[sentences, runs, 3]`` of two sides, and the units of their sentences."""
+
+
+def _paired(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]) -> Sides | None:
+    """Bring the counts of two sides to the same sentences in the same order, ``None`` where they have others."""
+    first, second = counts
+    if ids[0] == ids[1]:
+        return counts, units
+    positions = {id_: number for number, id_ in enumerate(ids[1])}
+    if positions.keys() >= set(ids[0]):
+        added = [number for id_, number in positions.items() if id_ not in set(ids[0])]
+        if second[added][..., 2].any():
+            return None
+        extended = np.zeros_like(second)
+        extended[[positions[id_] for id_ in ids[0]]] = first
+        return [extended, second], [units[1], units[1]]
+    return _paired_variants(counts, ids, units)
+
+
+def _paired_variants(counts: list[np.ndarray], ids: list[list[str]], units: list[list[str]]) -> Sides | None:
+    """Return the counts of the original of each variant next to those of the variant, or the other way round."""
+    first, second = counts
+    for originals, variants, is_swapped in ((0, 1, False), (1, 0, True)):
+        try:
+            groups = variants_of(ids[originals], ids[variants])
+        except UserError:
+            continue
+        if first.shape[1:] != second.shape[1:]:
+            return None
+        original = np.empty(len(ids[variants]), dtype=np.int64)
+        for number, group in enumerate(groups):
+            original[group] = number
+        repeated = counts[originals][original]
+        common_units = [units[originals][number] for number in original]
+        sides = [repeated, counts[variants]]
+        return (sides[::-1] if is_swapped else sides), [common_units, common_units]
+    return None
+
+
+def _model_behind(run: RunKey) -> RunKey:
+    """Return the training that a run was made by: test sets without a training set belong to the original split."""
+    trains = any(spec.train and spec.means(run.protocol) for spec in PROTOCOLS.values())
+    return run._replace(testing="", protocol=run.protocol if trains else "original")
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """How a training had ended, from its history and from one of twice the steps: free of PyTorch, so that tables can ask.
 
 A schedule that goes to zero makes any training flat in the end, however much it could still learn. So "flat" says what
-was seen, and "converged" is said where it was shown: twice the epochs gain less than a margin.
+was seen, and "converged" is said where it was shown: the 90 % interval of what twice the epochs gain lies below a
+margin.
 """
 
 import math
@@ -57,38 +58,51 @@ def convergence(history: Sequence[Mapping[str, Any]], stopped: bool = False) -> 
     return {**found, "flat": best[1] > NOTHING and (resting or found["slope"] + found["error"] <= RISE)}
 
 
-def doubled(single: Mapping[str, Any], double: Mapping[str, Any]) -> dict[str, Any]:
+def doubled(
+    single: Mapping[str, Any], double: Mapping[str, Any], interval: tuple[float, float] | None = None
+) -> dict[str, Any]:
     """Return what twice the epochs brought of a training with one seed, from both provenances.
 
-    ``gain`` of the best validation F1, ``best_f1`` of the longer training, its ``steps`` and ``epochs``.
+    Args:
+        single, double: provenances of both trainings.
+        interval: 90 % interval of the gain, from both predictions of the validation set.
+
+    Returns:
+        ``gain`` of the best validation F1, its ``low`` and ``high`` where they are known, ``best_f1`` of the longer
+        training, its ``steps`` and ``epochs``.
     """
-    gain = double["best_f1"] - single["best_f1"]
-    return {"gain": gain, **{name: double[name] for name in ("best_f1", "steps", "epochs")}}
+    gain = {"gain": double["best_f1"] - single["best_f1"]}
+    if interval is not None:
+        gain |= {"low": interval[0], "high": interval[1]}
+    return gain | {name: double[name] for name in ("best_f1", "steps", "epochs")}
 
 
-def verdict(said: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None = None) -> str | None:
-    """Say how trainings ended that differ in their seed alone, None where that is not known.
+def verdict(histories: Sequence[Mapping[str, Any]], twice: Mapping[str, Any] | None = None) -> str | None:
+    """Return how trainings ended that differ in their seed alone, None where that is not known.
 
-    What twice the epochs brought decides, where it was tried. Else the mean slope does, plus one standard error: a row
-    shows the mean of its trainings, and each slope alone is that of few evaluations. One that was stopped rises no
+    Where twice the epochs were tried, the trainings converged if the upper end of the interval of the gain is below
+    :data:`MARGIN`, and were still rising if the gain is not. Else the mean slope decides, plus one standard error: a
+    row shows the mean of its trainings, and each slope alone is that of few evaluations. One that was stopped rises no
     more, however its last evaluations lie. One that has learnt nothing decides for all.
 
     Args:
-        said: of each training what :func:`convergence` returns.
+        histories: of each training what :func:`convergence` returns.
         twice: what :func:`doubled` returns for one of them.
 
     Returns:
         :data:`RISING`, :data:`FLAT` or :data:`CONVERGED`.
     """
-    bounds = [None if each.get("error") is None else each["slope"] + each["error"] for each in said]
-    known = list(zip((each.get("flat") for each in said), bounds, strict=True))
-    if any(flat is False and bound is not None and bound <= RISE for flat, bound in known):
-        return RISING  # nothing learnt
-    if twice is not None:
-        return CONVERGED if twice["gain"] < MARGIN else RISING
-    if any(flat is None for flat, _ in known):
+    flats = [history.get("flat") for history in histories]
+    for history in histories:
+        if history.get("flat") is False and history["slope"] + history["error"] <= RISE:
+            return RISING  # nothing learnt
+    if twice is not None and twice["gain"] >= MARGIN:
+        return RISING
+    if twice is not None and twice.get("high", MARGIN) < MARGIN:
+        return CONVERGED
+    if None in flats:
         return None
-    slope, error = pace(said)
+    slope, error = pace(histories)
     return FLAT if slope + error <= RISE else RISING
 
 

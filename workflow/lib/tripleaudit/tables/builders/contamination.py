@@ -4,49 +4,50 @@ The ids of augmented sentences say whose variants they are. The difference of F1
 is drawn, or exchanged, with all its variants.
 """
 
-from collections.abc import Iterator
-
-import numpy as np
-
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
-from tripleaudit.scoring.difference import between, grouped_variants
-from tripleaudit.scoring.significance import holm
+from tripleaudit.scoring.bootstrap import Interval
+from tripleaudit.scoring.difference import Difference
+from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import GAPS, Cell, Row, Table
+from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
 from tripleaudit.tables.gates import NOT_MEASURED, doubt_of_training, sentences
 from tripleaudit.tables.grid import ScoreRow, extracts, row_notes
-from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs
+from tripleaudit.tables.inputs import UNEQUAL, RunKey, TableInputs, run_of
 
 REARRANGED = "rearranged"
 DIFFERENCE = "Difference"
 
 
-def pairs(inputs: TableInputs) -> Iterator[tuple[RunKey, np.ndarray, np.ndarray]]:
-    """Yield each run on the original test set with its counts ``[sentences, runs, 3]`` there, as often as a sentence
-    has variants, and those on its augmented variants together; a sentence without a variant is left out.
+def pairs(inputs: TableInputs) -> dict[RunKey, Difference]:
+    """Return the difference of F1, augmented minus original, of each run on the original test set.
+
+    A sentence counts as often as it has variants; a sentence without a variant is left out.
 
     Raises:
         UserError: an augmented sentence is of no test sentence.
     """
+    found = {}
     for run in inputs.scores.runs:
         alone = extracts(run.extractor) and run.extractor not in inputs.scores.partial
         if run[1:4] != ("original", "nz", "nz") or run.noise != "none" or not alone:
             continue
-        first, second = (inputs.scores.stacked(one, inputs.matching) for one in (run, _augmented(run)))
-        if first is None or second is None or first.shape[1:] != second.shape[1:]:
+        sides = [subject(one._asdict(), "all", inputs.matching) for one in (run, _augmented(run))]
+        difference = inputs.scores.between(*sides)
+        if difference is None:
             continue
-        ids, others = inputs.scores.ids(run), inputs.scores.ids(_augmented(run))
-        variants_of(ids, others, run.corpus)  # refuses what is none
-        if both := grouped_variants(first, second, ids, others):
-            yield run, *both
+        variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)), run.corpus)  # refuses foreign ones
+        if difference.paired:
+            found[run] = difference
+    return found
 
 
 def contamination(inputs: TableInputs) -> Table:
     """Build from per-sentence counts on the original and the augmented test set."""
-    found = {run: between(second, first, shared=True) for run, first, second in pairs(inputs)}
-    corrected = dict(zip(found, holm([test.p or 0.0 for test in found.values()]), strict=True))
+    found = pairs(inputs)
+    systems = [run for run in found if run.extractor not in BASELINES]
+    corrected = dict(zip(systems, holm([found[run].p or 0.0 for run in systems]), strict=True))
     order = labels.ordered({run.extractor for run in found}, labels.rte_order())
     runs = sorted(found, key=lambda run: (run.corpus, order.index(run.extractor)))
     rows, again = [], any(_rearranged(inputs, run) for run in runs)
@@ -55,14 +56,16 @@ def contamination(inputs: TableInputs) -> Table:
         f1 = [inputs.scores.cell(one, "f1", matching=inputs.matching) for one in (run, _augmented(run))]
         # one training on two test sets: its budget is the same
         mark = "".join(dict.fromkeys((f1[0].mark + f1[1].mark).replace(UNEQUAL, "")))
-        interval = (test.bounds or {}).get("f1")
-        change = Cell.mean([test.change()], interval, mark=mark, cases=test.sentences, of=f1[0].of)
-        cells = [*f1, change, Cell(corrected[run], 4, mark=mark, of=f1[0].of)]
+        bound = (test.bounds or {}).get("f1")
+        loss = None if bound is None else Interval(-bound.high + 0.0, -bound.low + 0.0)  # no -0.0
+        change = Cell.mean([-test.change() + 0.0], loss, mark=mark, cases=_with_variants(inputs, run), of=f1[0].of)
+        p_value = Cell(corrected[run], 4, mark=mark, of=f1[0].of) if run in corrected else Cell()
+        cells = [*f1, change, p_value]
         rows.append(Row(labels.extractor(run.extractor), cells, labels.corpus(run.corpus)))
         if again:
             cells.append(_rearranged(inputs, run) or Cell())
     first = {run.corpus: run for run in runs}.values()
-    missing = sum(len(inputs.scores.ids(run)) - found[run].sentences for run in first)
+    missing = sum(len(inputs.scores.ids(run)) - _with_variants(inputs, run) for run in first)
     return inputs.table(
         "F1 (%) on original test sentences and on the same sentences with other names.",
         ["Original", "Augmented", DIFFERENCE, "p", *["Rearranged"] * again],
@@ -70,7 +73,7 @@ def contamination(inputs: TableInputs) -> Table:
         ("System", "Corpus"),
         "Difference: original minus augmented in percentage points, with the 95 % bootstrap interval over "
         "original test sentences, each drawn with all its variants. p: of the paired randomisation test, "
-        "Holm-corrected over the rows.",
+        "Holm-corrected over the systems; baselines are not tested.",
         "A system that has memorised the triples of the benchmark, from its training set or from pretraining, "
         "loses where names are replaced; so does one that finds the new sentences stranger. The difference alone "
         "does not distinguish the two (docs/methods.md): compare it with the memorising baseline, which knows "
@@ -88,6 +91,12 @@ def _augmented(run: RunKey) -> RunKey:
     return run._replace(protocol="augmented")
 
 
+def _with_variants(inputs: TableInputs, run: RunKey) -> int:
+    """Return the number of original sentences that have a variant."""
+    groups = variants_of(inputs.scores.ids(run), inputs.scores.ids(_augmented(run)))
+    return sum(map(bool, groups))
+
+
 def _rearranged(inputs: TableInputs, run: RunKey) -> Cell | None:
     if run.extractor not in inputs.untrained:
         return None
@@ -100,8 +109,10 @@ def answer_contamination(table: Table, inputs: TableInputs) -> str:
     found = [cell for cell in cells if cell.of["extractor"] not in BASELINES]
     if not found:
         return NOT_MEASURED
-    tested = [inputs.scores.between(cell.of, {**cell.of, "protocol": "augmented"}) for cell in found]
-    lost = [cell for cell, test in zip(found, tested, strict=True) if test is None or (test.shown and cell.value > 0)]
+    p_values = {run_of(cell.of): cell.value for cell in table.find("p")}
+    lost = [
+        cell for cell in found if cell.value > 0 and cell.low and cell.low > 0 and p_values[run_of(cell.of)] < ALPHA
+    ]
     worst = max(lost or found, key=lambda cell: cell.value)
     name, loss = labels.extractor(worst.of["extractor"]), worst.shown
     if not lost:

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from tripleaudit.descriptors import TableSpec
-from tripleaudit.tables.builders.gre import GROUND_TRUTH, SCORES, SIZES, cell_of, dataset, mode_of, parts, runs_of
+from tripleaudit.scoring.bootstrap import FEWEST
+from tripleaudit.tables.builders.gre import (
+    GROUND_TRUTH,
+    SCORES,
+    SIZES,
+    Metric,
+    cell_of,
+    dataset,
+    mode_of,
+    parts,
+    runs_of,
+)
 from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted
 from tripleaudit.tables.inputs import RunKey, TableInputs
@@ -19,7 +30,7 @@ SETTINGS = ("open", "system", "trained")
 def build(inputs: TableInputs) -> Table:
     """Build from GREScores: Pearson's correlation of each two columns over systems, levels of data sets aside."""
     runs, mode, shown = *_runs(inputs), (*SCORES, *SIZES)
-    values = {metric: [cell_of(inputs, run, metric, mode).value for run in runs] for metric in shown}
+    values = {metric: [_value(inputs, run, metric, mode) for run in runs] for metric in shown}
     sets = [run.corpus for run in runs]
     rows = [
         Row(one.label, [_cell(values[one], values[other], sets) if one != other else Cell() for other in shown])
@@ -34,7 +45,8 @@ def build(inputs: TableInputs) -> Table:
         f"Pearson's correlation over {len(runs)} rows of open extraction ({named}), ground truth aside; each value "
         "is its distance from the mean of its data set, whose levels differ. [low, high] is the 95 % interval by "
         f"Fisher's transformation, with a degree of freedom less for each data set. A pair with fewer than {LEAST} "
-        "such degrees has a gap; a system without a score is left out where it is needed.",
+        "such degrees has a gap; a system without a score, or with one of fewer than "
+        f"{FEWEST} texts, is left out where it is needed.",
         "The rows of one system on several data sets are no independent systems, so that the intervals are too "
         "narrow rather than too wide.",
     )
@@ -44,6 +56,12 @@ def _runs(inputs: TableInputs) -> tuple[list[RunKey], str]:
     """Return the runs of open extraction but ground truth, and the mode that they are scored in."""
     runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
     return runs, mode_of(inputs, runs)
+
+
+def _value(inputs: TableInputs, run: RunKey, metric: Metric, mode: str) -> float | None:
+    """Return a score, None where it rests on too few texts to take part in a correlation."""
+    cell = cell_of(inputs, run, metric, mode)
+    return None if cell.cases is not None and cell.cases < FEWEST else cell.value
 
 
 def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequence[str]) -> Cell:

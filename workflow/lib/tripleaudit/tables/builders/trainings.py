@@ -1,6 +1,7 @@
 """``trainings``: with which settings each extractor and classifier was trained, and how far it had come at its end."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import Any, Final
 
@@ -58,8 +59,8 @@ def trainings(inputs: TableInputs) -> Table:
         f"{FEWEST} evaluations without a new best; still rising where it may be more. A schedule that ends at zero "
         f"flattens any training; not known: under {FEWEST} evaluations.",
         bool(doubled)
-        and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed; converged: "
-        f"less than {100 * MARGIN:g}.",
+        and "Doubled: what twice the epochs gained in validation F1, in points, with the first seed, and its "
+        f"paired 90 % interval; converged: the upper end is below {100 * MARGIN:g}.",
         any(each.get("earlier") for each in doubled)
         and "Doubled stands for trainings of the same data, encoder and settings that ran before, perhaps on "
         "another machine.",
@@ -117,7 +118,8 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     yield _percent(slope, 2)
     yield _percent(None if slope is None else slope + error, 2)
     twice = next((fact["doubled"] for fact in facts if fact.get("doubled")), None)
-    yield _percent(None if twice is None else twice["gain"], 2)
+    gain, low, high = (None if twice is None else twice.get(name) for name in ("gain", "low", "high"))
+    yield replace(_percent(gain, 2), low=_points(low), high=_points(high))
     flat = [each.get("flat") for each in evaluated]
     alone = f", {flat.count(True)} of {len(flat)} flat alone" if len(set(flat)) > 1 else ""
     yield Cell(text=VERDICTS[ended(facts)] + alone)
@@ -126,8 +128,12 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     yield Cell(text=", ".join(sorted({labels.device(str(fact["device"])) for fact in facts})))
 
 
+def _points(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
 def _percent(value: float | None, digits: int) -> Cell:
-    return Cell(None if value is None else 100 * value, digits)
+    return Cell(_points(value), digits)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -142,7 +148,7 @@ def answer(table: Table, inputs: TableInputs) -> str:
         return NOT_MEASURED
     margin = f"{100 * MARGIN:g} point" + "s" * (MARGIN != 0.01)
     said = {
-        CONVERGED: f"converged (twice the epochs gain less than {margin})",
+        CONVERGED: f"converged (twice the epochs are shown to gain less than {margin})",
         FLAT: "flat at the end, which a longer training alone can prove",
         RISING: f"still rising ({UNFINISHED}), which takes more epochs",
         None: f"evaluated too rarely to know ({UNSETTLED}), which takes {FEWEST} evaluations",
