@@ -1,5 +1,7 @@
 """What a run says at its end."""
 
+import json
+
 from tripleaudit.llm.store import Store
 from tripleaudit.summary import RunSummary
 
@@ -31,3 +33,25 @@ def test_money_is_spoken_of_where_a_price_was_paid_or_a_model_queried(tmp_path):
     assert "Language models cost nothing: no request that has a price was sent" in summary.finish(1, 0)
     Store(tmp_path, "s").settle("asked", 0.5)  # without a budget, too
     assert "Language models cost 0.5000 in this run, 0.5000 for the study so far" in summary.finish(1, 0)
+
+
+def test_findings_failed_systems_and_unread_answers_are_named(tmp_path):
+    (tmp_path / "tables").mkdir()
+    tables = [("b", 2, "B falls."), ("a", 1, "A is best."), ("c", 3, "")]
+    for name, order, lead in tables:
+        table = {"name": name, "order": order, "lead": lead}
+        (tmp_path / "tables" / f"{name}.json").write_text(json.dumps(table))
+    keys = {"corpus": "c", "protocol": "original"}
+    facts = [
+        {"keys": keys, "system": "poor", "failed": "the budget of 1 is used up"},
+        {"keys": keys, "system": "odd", "failed": None, "answers": 120, "unreadable": 3, "truncated": 0},
+        {"keys": keys, "predicted": {"seconds": 1}},
+    ]
+    (tmp_path / "systems.json").write_text(json.dumps(facts))
+    lines = RunSummary("s", tmp_path, {"cache": str(tmp_path)}).finish(1, 0).splitlines()
+    assert lines[1:] == [
+        "a: A is best.",
+        "b: B falls.",
+        "warning: poor has no scores: the budget of 1 is used up",
+        "warning: 3 of 120 answers of odd (c, original) were truncated, refused or could not be read",
+    ]

@@ -27,5 +27,5 @@ rule prepare_corpus:
 rule corpora:
     """All corpora, with what was found in them and what was not."""
     input:
-        expand("<study>/corpora/{corpus}/{split}.counts.json", corpus=STUDY.data.to_train_on, split=SPLITS),
+        STUDY.data.counts(),
     localrule: True

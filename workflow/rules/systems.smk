@@ -30,9 +30,10 @@ rule predict_system:
         job=STUDY.systems.job_param,
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.systems.gives_schema(wildcards),
         code=system_code,
+        train=lambda wildcards, input: ["--train", input.train] if input.train else [],
     shell:
         "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
-        "--job {params.job:q} --test {input.test:q} --train {input.train:q} --files {input.files:q} "
+        "--job {params.job:q} --test {input.test:q} {params.train:q} --files {input.files:q} "
         "--model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.schema} "
         "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
 

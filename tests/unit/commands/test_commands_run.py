@@ -1,5 +1,6 @@
 """``tripleaudit run`` in an empty folder: shipped studies and profiles by name, and what is missing said at once."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -121,3 +122,17 @@ def test_an_unknown_study_is_answered_by_the_names_of_those_that_ship_and_an_emp
     assert "known are conll04" in refused("run", "nothing.yaml")
     assert main(["validate", "webnlg"]) == 0
     assert capsys.readouterr().out.startswith("webnlg: this study can run")
+
+
+def test_a_study_of_which_a_system_has_no_scores_ends_with_3_and_says_why(started, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(extras, "missing", lambda extra: [])
+    Path("gold.jsonl").write_text('{"id": "a", "text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}\n')
+    rows = [{"id": str(n), "text": f"Bo wrote Eva {n}", "triples": [["Bo", "wrote", "Eva"]]} for n in range(20)]
+    Path("train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("study.yaml").write_text("study: s\ncorpora: {c: {files: {train: train.jsonl, test: gold.jsonl}}}\n")
+    Path("results/s").mkdir(parents=True)
+    fact = {"system": "poor", "failed": "the budget of 1 is used up"}
+    Path("results/s/systems.json").write_text(json.dumps([fact]))
+    assert main(["run", "study.yaml"]) == 3
+    assert capsys.readouterr().err == "error: poor has no scores: the budget of 1 is used up\n"
+    assert main(["run", "study.yaml", "-n"]) == 0

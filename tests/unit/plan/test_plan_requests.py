@@ -58,11 +58,13 @@ def test_extractions_are_counted_and_shown(study, told, tmp_path, capsys):
     sentences = [Sentence(str(number), f"text {number}") for number in range(6)]
     save_sentences(tmp_path / "r/generative/d/texts.jsonl", sentences)
     systems = {"s": {"endpoint": "e"}, "finished": {"endpoint": "e", "datasets": ["d"]}}
-    generative = {"cache": "cache", "budget": 0.01, "datasets": {name: {"corpus": "c"} for name in ("d", "later")}}
+    texts = {"d": {"corpus": "c"}, "later": {"corpus": "webnlg"}}
+    generative = {"cache": "cache", "budget": 0.01, "datasets": texts}
     asked = ["estimate", "--config", "study.yaml", "--results", "r"]
     with FakeEndpoint(Reply("[]", completion_tokens=7)) as fake:
         generative |= {"systems": systems, "endpoints": {"e": endpoint(fake.url)}}
-        study("", corpora=CORPORA, generative=generative)
+        corpora = {**CORPORA, "webnlg": None}
+        study("", corpora=corpora, generative=generative)
         done = Study.read("study.yaml").language_models.identity("d", "finished")
         write_json(tmp_path / "r/generative/d/finished/report.json", {"identity": done})
         with Client(Endpoint(fake.url, "fake", max_tokens=100), tmp_path / "cache") as client:
@@ -81,9 +83,9 @@ def test_extractions_are_counted_and_shown(study, told, tmp_path, capsys):
     assert "not counted, because what they read is not made yet: later" in text
     shown = [line.split() for line in text.splitlines()]
     assert ["d", "s", "e", "6", "2", "4"] in [row[:6] for row in shown] and ["d", "finished", "e", "done"] in shown
-    assert ["total", "6", "2", "4"] in [row[:4] for row in shown]
+    assert ["at", "least", "6", "2", "4"] in [row[:5] for row in shown]
     systems["finished"]["max_tokens"] = 5  # a result of other settings is not done
-    study("", corpora=CORPORA, generative=generative)
+    study("", corpora=corpora, generative=generative)
     assert [job["done"] for job in told(*asked)["jobs"]] == [False, False, False]
 
 
@@ -122,16 +124,16 @@ def test_the_judge_of_the_grescores_is_counted_as_it_is_sent(study, estimated):
 def test_what_reads_files_that_are_not_made_yet_is_named(study, estimated, capsys, tmp_path):
     (tmp_path / "report.txt").write_text(make_document(40).text)
     generative = {"endpoints": {"e": endpoint("http://127.0.0.1:9/v1", api_key_env="NOT_SET_HERE")}}
-    generative |= {"cache": "cache", "datasets": {"d": {"corpus": "c"}}, "systems": {"lm": {"endpoint": "e"}}}
+    generative |= {"cache": "cache", "datasets": {"d": {"corpus": "webnlg"}}, "systems": {"lm": {"endpoint": "e"}}}
     gre = {"judge": {"endpoint": "e"}, "embedder": {"endpoint": "e"}}
     gre["datasets"] = {"g": {"generative": "d", "level": "sentence", "extractors": False}}
     systems = {"shown": {"endpoint": "e", "protocols": ["original"]}, "some": {"endpoint": "e", "limit": 2}}
-    study("", generative=generative, corpora=CORPORA, grescores=gre, systems=systems)
+    study("", generative=generative, corpora={"webnlg": None}, grescores=gre, systems=systems)
     jobs, result = estimated()
     assert set(jobs) == {("d", "lm")} and result["missing_keys"] == ["NOT_SET_HERE"]
     assert result["unknown"] == [
         "d",
-        *(f"c/{name} (original: its sentences are not made yet)" for name in ("shown", "some")),
+        *(f"webnlg/{name} (original: its sentences are not made yet)" for name in ("shown", "some")),
         "g/lm (judge e: its triples are not there yet)",
         "g (embeddings: its gold triples are not there yet)",
     ]
@@ -155,6 +157,21 @@ def extract_needles(url, needles, out="out", **more):
     assert main(["make-needles", "--plan", plan, *common, *made]) == 0
     arguments = [*common, "--corpus", "corpus", "--endpoint", "e", "--out", out]
     assert main(["extract-needles", "--plan", plan, *arguments]) == 0
+
+
+def test_a_study_is_counted_before_its_first_run_from_its_own_files(study, estimated, tmp_path):
+    """Texts, test and training sentences are read from the corpus; nothing was made by the workflow yet."""
+    (tmp_path / "valid.json").write_text((tmp_path / "gold.json").read_text())
+    corpora = {"c": {"files": {"train": "gold.json", "valid": "valid.json", "test": "test.json"}}}
+    corpora["alone"] = {"files": {"test": "test.json"}, "relations": {"met": ""}}
+    systems = {"lm": {"endpoint": "e"}}
+    generative = {"cache": "cache", "endpoints": {"e": endpoint("http://127.0.0.1:9/v1")}}
+    generative |= {"datasets": {"d": {"corpus": "c", "limit": 2}}, "systems": {"s": {"endpoint": "e"}}}
+    study("", corpora=corpora, systems=systems, generative=generative)
+    jobs, result = estimated()
+    counted = {key: job["total"] for key, job in jobs.items()}
+    assert counted == {("d", "s"): 2, ("c", "lm (original)"): 5, ("alone", "lm (original)"): 5}
+    assert result["unknown"] == [] and result["total"]["cost_limit"] > 0
 
 
 def test_needles_are_counted_as_they_are_sent(study, estimated, needles):

@@ -28,9 +28,7 @@ def test_an_extractor_from_outside_the_project(tmp_path):
     file = tmp_path / "mine.py"
     with pytest.raises(UserError, match="own_extractors/mine: .*mine.py: no such file"):
         study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}})
-    file.write_text(
-        "from tripleaudit.extractors.declared import ExtractorSettings\nclass Mine: settings = ExtractorSettings"
-    )
+    file.write_text("from tripleaudit.extractors.casrel import CasRel\nclass Mine(CasRel): name = 'mine'")
     with pytest.raises(UserError, match="own_extractors/casrel: the name 'casrel' is a built-in extractor's"):
         study(own_extractors={"casrel": f"{file}:Mine"})
     study(own_extractors={"mine": f"{file}:Mine"}, extractors={"mine": {}, "casrel": {}})

@@ -1,6 +1,6 @@
 """tripleaudit: audit relational-triple extraction, from raw corpus to paper-style tables.
 
-In Python: :func:`score`, :func:`audit`, :func:`check` and :func:`compare` (:mod:`tripleaudit.api`).
+In Python: :func:`score`, :func:`audit`, :func:`check`, :func:`compare` and :func:`which` (:mod:`tripleaudit.api`).
 """
 
 import importlib
@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from tripleaudit.api.check import check
     from tripleaudit.api.compare import compare
     from tripleaudit.api.score import score
+    from tripleaudit.api.which import which
 
 __version__ = "0.3.0"
-__all__ = ["audit", "check", "compare", "score"]
+__all__ = ["audit", "check", "compare", "score", "which"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """What a run of the workflow did: jobs, time, money, and where the results are. Imports nothing heavy."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -9,6 +10,36 @@ from typing import Any
 from tripleaudit.files import atomic_write
 from tripleaudit.llm.store import DEFAULT_CACHE, Store
 from tripleaudit.machine.progress import duration
+
+
+def failures(folder: Path) -> list[str]:
+    """Return a sentence for each system of a study that has no scores.
+
+    Args:
+        folder: ``results/<study>``.
+    """
+    found = {fact["system"]: fact["failed"] for fact in _system_facts(folder) if fact.get("failed")}
+    return [f"{system} has no scores: {reason}" for system, reason in found.items()]
+
+
+def warnings_of(folder: Path) -> Iterator[str]:
+    """Yield a line for each system of a study that has no scores, and for each with unread answers."""
+    yield from (f"warning: {failure}" for failure in failures(folder))
+    for fact in _system_facts(folder):
+        unread = fact.get("unreadable", 0) + fact.get("truncated", 0)
+        if unread and not fact.get("failed"):
+            where = f"{fact['keys']['corpus']}, {fact['keys']['protocol']}"
+            yield (
+                f"warning: {unread} of {fact['answers']} answers of {fact['system']} ({where}) were truncated, refused "
+                "or could not be read"
+            )
+
+
+def _system_facts(folder: Path) -> list[dict[str, Any]]:
+    """Return the facts of systems; of trained extractors the file has only what predicting took."""
+    path = folder / "systems.json"
+    facts = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return [fact for fact in facts if "system" in fact]
 
 
 class RunSummary:
@@ -50,11 +81,20 @@ class RunSummary:
             yield f"Language models cost {spent - self.spent:.4f} in this run, {spent:.4f}{limit} for the study so far"
         elif self.generative.get("systems"):
             yield "Language models cost nothing: no request that has a price was sent"
+        yield from self._findings()
+        yield from warnings_of(self.folder)
         if tables := sorted(path.stem for path in (self.folder / "tables").glob("*.md")):
             yield f"{len(tables)} table{'s' * (len(tables) > 1)} in {self.folder / 'tables'}: {', '.join(tables)}"
         for name in ("report.html", "scores.csv"):
             if (self.folder / name).is_file():
                 yield f"{name.partition('.')[0].capitalize()}: {self.folder / name}"
+
+    def _findings(self) -> Iterator[str]:
+        """Yield the sentences of the report's first screen, in its order."""
+        tables = [json.loads(path.read_text(encoding="utf-8")) for path in (self.folder / "tables").glob("*.json")]
+        leading = [table for table in tables if table.get("lead")]
+        for table in sorted(leading, key=lambda table: table["order"]):
+            yield f"{table['name']}: {table['lead']}"
 
     def _spent(self) -> float:
         with closing(Store(self.generative.get("cache") or DEFAULT_CACHE, self.study)) as store:

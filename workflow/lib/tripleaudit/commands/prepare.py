@@ -93,22 +93,11 @@ def _registered(args: argparse.Namespace):
 
 
 def _own(args: argparse.Namespace):
-    from tripleaudit.corpora.corpus import build_corpus, of_relations, uncased
-    from tripleaudit.corpora.divide import split_corpus
-    from tripleaudit.corpora.readers import check_once, read_raw, resolve_format
+    from tripleaudit.corpora.own_files import read_own_files
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.errors import UserError
 
-    columns = parse_columns(args.column)
-    check_once(args.source)
-    formats = [resolve_format(path, args.format, columns) for path in args.source]
-    members: list = []
-    for path, format in zip(args.source, formats, strict=True):
-        options = {"split": args.split} if format == "datasets" else {}
-        members += read_raw(path, format, occurrence=args.occurrence, columns=columns, **options)
-    left_out = [one for member in members for one in member.left_out]
-    for member in members:
-        member.left_out = []
+    weights = None
     if args.divide:
         parts = named("--divide", args.divide.split(","), "PART=WEIGHT,...")
         try:
@@ -117,16 +106,17 @@ def _own(args: argparse.Namespace):
             raise UserError(f"--divide: {args.divide!r}, expected PART=WEIGHT,...") from error
         if args.part not in weights:
             raise UserError(f"--part: {args.part!r}, expected one of {', '.join(weights)}")
-        members = split_corpus(members, weights, args.seed)[args.part]
-    kept = of_relations(members, args.only_relation, ", ".join(args.source), args.some_absent)
-    if kept:  # what reading left out is said of every part
-        kept[0].left_out = left_out
-    found = build_corpus(
-        map(uncased, kept[: args.limit]) if args.uncased else kept[: args.limit],
-        source=", ".join(args.source),
-        format="+".join(dict.fromkeys(formats)),
+    return read_own_files(
+        args.source,
+        format=args.format,
+        columns=parse_columns(args.column),
         occurrence=args.occurrence,
+        split=args.split,
+        divide=weights,
+        part=args.part,
+        seed=args.seed,
+        limit=args.limit,
+        only_relations=args.only_relation,
+        some_absent=args.some_absent,
+        lower=args.uncased,
     )
-    if args.only_relation:
-        found.report.notes["of_other_relations"] = len(members) - len(kept)
-    return found

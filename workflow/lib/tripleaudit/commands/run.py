@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+FAILED_SYSTEMS = 3
+"""Exit code of a study that was made but in which a system has no scores, such as one whose budget was used up."""
 HELP = "Run a study in this folder: results/<study>/report.html and what it is made from."
 PLACED = ("-c", "--cores", "-j", "--jobs", "--profile", "--workflow-profile", "-e", "--executor")
 PROFILES = ("--workflow-profile", "--profile")
@@ -64,7 +66,21 @@ def run(args: argparse.Namespace) -> int:
     command = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
     folder = {"TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}  # where profiles find their scripts
     snakefile = str(PROJECT / "workflow" / "Snakefile")
-    return subprocess.call([*command, "--snakefile", snakefile, *options], env={**os.environ, **folder})
+    status = subprocess.call([*command, "--snakefile", snakefile, *options], env={**os.environ, **folder})
+    if status or set(_flags(options)) & PLANNING:
+        return status
+    return FAILED_SYSTEMS if _report_failures(study) else 0
+
+
+def _report_failures(study: Path) -> bool:
+    """Print the systems of a finished study that have no scores; return whether there are any."""
+    from tripleaudit.summary import failures
+    from tripleaudit.yaml_files import read_yaml
+
+    found = failures(Path("results") / str(read_yaml(study).get("study", "")))
+    for failure in found:
+        print(f"error: {failure}", file=sys.stderr)
+    return bool(found)
 
 
 def _with_profiles(given: list[str]) -> list[str]:
@@ -125,7 +141,8 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     """
     from tripleaudit.errors import UserError
     from tripleaudit.machine import extras
-    from tripleaudit.plan import needs
+    from tripleaudit.plan import local_sets, needs
+    from tripleaudit.plan.configuration import refused
     from tripleaudit.plan.study import Study
 
     flags = set(_flags(options))
@@ -133,7 +150,10 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
         return
     raw_root = next((option.partition("=")[2] for option in options if option.startswith("raw_root=")), None)
     try:
-        needed = needs.extras(Study.read(study, raw_root=raw_root))
+        planned = Study.read(study, raw_root=raw_root)
+        needed = needs.extras(planned)
+        if problems := list(local_sets.problems(planned)):
+            raise refused(problems)
     except UserError:
         if flags & CHANGING:  # what is wrong may be what they change
             return

@@ -19,10 +19,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from tripleaudit.plan import local_sets
+    from tripleaudit.plan.configuration import refused
     from tripleaudit.plan.study import Study
     from tripleaudit.shipped import study_file
 
     study = Study.read(*map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads)
+    if problems := list(local_sets.problems(study)):
+        raise refused(problems)
     print("\n".join(summary(study)))
     return 0
 
@@ -30,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
     from tripleaudit.descriptors import TABLES
+    from tripleaudit.plan import local_sets
     from tripleaudit.plan.variables import to_set
 
     yield f"{study.name}: this study can run; results go to {study.paths.study}"
@@ -49,7 +54,7 @@ def summary(study: "Study") -> Iterator[str]:
     judged = sum(len(study.grescores.to_judge(dataset)) for dataset in study.grescores.datasets)
     if study.grescores.datasets:
         yield f"{len(study.grescores.datasets)} data sets with GREScores, {judged} systems judged"
-    if study.needles.models or study.needles.triples:
+    if study.needles.models:
         yield f"needles for {len(study.needles.files())} models"
     if study.collections:
         yield f"{len(list(study.collections))} text collections"
@@ -58,4 +63,4 @@ def summary(study: "Study") -> Iterator[str]:
     yield f"{len(study.report.plots)} plots: {', '.join(study.report.plots) or 'none'}"
     if variables := to_set(study):
         yield variables
-    yield from (f"note: {note}" for note in study.data.notes())
+    yield from (f"note: {note}" for note in [*study.data.notes(), *local_sets.notes(study)])

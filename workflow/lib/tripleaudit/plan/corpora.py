@@ -53,8 +53,8 @@ class Encoder(Section):
 class Files(Section):
     """Your own files instead of a registered corpus, one path or a list of paths for each split."""
 
-    train: Paths
-    """Training sentences."""
+    train: Paths | None = None
+    """Training sentences; without them nothing is trained, and seen and unseen triples are not told apart."""
     valid: Paths | None = None
     """Validation sentences; by default a seeded tenth of the training sentences."""
     test: Paths
@@ -166,6 +166,7 @@ class Corpora:
             if corpus.encoder is not None:
                 layers = self.study.typed.encoder.layers
                 yield from paths.problems_of_model(f"corpora/{name}/encoder", corpus.encoder, layers)
+        yield from self._problems_without_training()
         yield from self._problems_of_sizes()
         for name in self.protocols:
             yield from self._problems_of_source(name, self.protocol(name))
@@ -189,6 +190,20 @@ class Corpora:
             yield f"{where}/files/augmented: nothing is tested on it; expected 'augmented' under protocols"
         if files.augmented and corpus.limit and corpus.limit.test:
             yield f"{where}/limit/test: would cut sentences whose variants files/augmented has; expected one"
+
+    def _problems_without_training(self) -> Iterator[str]:
+        """Yield a sentence for each part of the study that needs the training set that a corpus lacks."""
+        study = self.study
+        for name in self.section:
+            if self.has_training(name):
+                continue
+            where = f"corpora/{name}/files: the key 'train' is missing"
+            if trained := [*study.extractors, *study.classifiers]:
+                yield f"{where}; {', '.join(trained)} need training sentences"
+            elif others := [protocol for protocol in self.protocols if protocol != "original"]:
+                yield f"{where}; the protocol {others[0]} needs training sentences"
+            elif self.section[name].files.valid is not None:
+                yield f"corpora/{name}/files/valid: has no meaning without 'train'"
 
     def _problems_of_registered(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
         try:
@@ -300,11 +315,23 @@ class Corpora:
         chosen = self.section[corpus]
         return None if chosen.files is not None else registry.corpus(chosen.registry or corpus)
 
+    def has_training(self, corpus: str) -> bool:
+        """Return whether a corpus has a training set; files of one's own may be a test set alone."""
+        files = self.section[corpus].files
+        return files is None or files.train is not None
+
     @property
     def to_train_on(self) -> list[str]:
         """The corpora that have training, validation and test sets."""
-        entries = {corpus: self.registered(corpus) for corpus in self.section}
+        entries = {corpus: self.registered(corpus) for corpus in self.section if self.has_training(corpus)}
         return [corpus for corpus, entry in entries.items() if entry is None or len(entry.splits) == len(SPLITS)]
+
+    def counts(self) -> list[str]:
+        """Return the reports on all splits of all corpora that have a training set, and on other test sets."""
+        corpora = {name: SPLITS if self.has_training(name) else ("test",) for name in self.section}
+        known = {name: splits for name, splits in corpora.items() if name in self.to_train_on or splits == ("test",)}
+        folder = f"{self.study.paths.study}/corpora"
+        return [f"{folder}/{name}/{split}.counts.json" for name, splits in known.items() for split in splits]
 
     def files_of_split(self, corpus: str, split: str, protocol: str = "original") -> list[str]:
         """Return the files of a split (of a protocol's published sets): own paths, or names below the raw files'."""
@@ -314,7 +341,9 @@ class Corpora:
             return [file.name for file in entry.raw_files(split)]
         if split == "test" and self.in_files(corpus, protocol):
             return files.augmented
-        return getattr(files, split) or files.train  # without a validation file, it is a part of the training file
+        return (
+            getattr(files, split) or files.train or []
+        )  # without a validation file, it is a part of the training file
 
     def raw_inputs(self, wildcards: Any) -> list[str]:
         """Return the files that a split (of a protocol's published sets) is made of, where they lie, folders first."""

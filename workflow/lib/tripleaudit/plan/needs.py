@@ -29,7 +29,7 @@ def _needed(study: "Study") -> Iterator[tuple[str, str]]:
         yield "grescores", "grescores"
     for name, server in study.language_models.config.endpoints.items():
         yield "serve" if server.serve is not None else "llm", f"generative/endpoints/{name}"
-    if study.needles.models or study.needles.triples:
+    if study.needles.models:
         yield "llm", "needles"
     if any("docbin" in study.data.formats(corpus, "test") for corpus in study.corpora):
         yield "spacy", "corpora"

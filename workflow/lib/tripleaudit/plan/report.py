@@ -27,6 +27,7 @@ DRAWN = {
     "gre-scores": "gre-sentence",
 }  # plot -> its table
 NO_ONE_RULE = ("zcc", "co-occurrence", "matching-rules")  # tables of scores that follow no matching rule, or all
+ABOUT_TRAINING_SETS = ("co-occurrence",)  # tables of scores that say nothing without a training set
 WITH_SCORES = ("type-f1", "cardinality-drop", "f1-cost")  # plots of extractors' scores
 
 
@@ -80,6 +81,9 @@ class Report:
         return [name for name, table in TABLES.items() if self._can_fill(table)]
 
     def _can_fill(self, table: TableSpec) -> bool:
+        training_sets = [corpus for corpus in self.study.corpora if self.study.data.has_training(corpus)]
+        if self.study.corpora and not training_sets and (table.needs == "audits" or table.name in ABOUT_TRAINING_SETS):
+            return False
         try:
             return bool(table.possible(self.study))
         except Exception as error:
@@ -174,6 +178,7 @@ class Report:
         return [
             f"{self.study.paths.study}/audits/{corpus}/{protocol}.json"
             for corpus in self.study.corpora
+            if self.study.data.has_training(corpus)
             for protocol in self.study.protocols
         ]
 

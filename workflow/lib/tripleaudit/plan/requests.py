@@ -14,7 +14,7 @@ from typing import Any
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.files import read_json
-from tripleaudit.generative.extraction import Task, build_task
+from tripleaudit.generative.extraction import Task, build_task, select_texts
 from tripleaudit.grescores.judging import FACTUALNESS, GRANULARITY
 from tripleaudit.grescores.system_scores import strings_to_embed
 from tripleaudit.grescores.systems import read_judged
@@ -30,11 +30,11 @@ from tripleaudit.needles.infused import Corpus
 from tripleaudit.needles.making import corpus_from_needles
 from tripleaudit.needles.needle import load_needles
 from tripleaudit.needles.plan import Plan
+from tripleaudit.plan.local_sets import local_set
 from tripleaudit.plan.study import Study
 from tripleaudit.shipped import shipped
 from tripleaudit.systems.language_model import task_of
-from tripleaudit.systems.queries import Query
-from tripleaudit.systems.test_set import to_query
+from tripleaudit.systems.test_set import make_query
 
 Row = dict[str, Any]
 Found = Iterator[Row | str]  # a row for each job; a text for what cannot be counted, as what it reads is not made yet
@@ -84,7 +84,8 @@ def plan(study: Study) -> dict[str, Any]:
 def as_table(result: Mapping[str, Any]) -> str:
     """Return the plan as lines of text: one a job, the sum, and what stands in the way."""
     rows = [[*COLUMNS]]
-    for job in [*result["jobs"], _row("total", "", "", False, Estimate(**result["total"]))]:
+    total = "at least" if result["unknown"] else "total"
+    for job in [*result["jobs"], _row(total, "", "", False, Estimate(**result["total"]))]:
         cells = [f"{cell:.4f}" if isinstance(cell, float) else str(cell) for cell in map(job.get, COLUMNS.values())]
         rows.append([*cells[:3], "done", *[""] * 6] if job["done"] else cells)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -115,15 +116,23 @@ def _extraction(study: Study, clients: Clients) -> Found:
         done = _known(f"{made}/{name}/report.json").get("identity") == _as_json(models.identity(dataset, name))
         texts, train = f"{made}/texts.jsonl", models.examples(dataset, name)
         figures = Estimate()
-        if not isfile(texts):
+        sentences = load_sentences(texts) if isfile(texts) else _local_texts(study, dataset)
+        if sentences is None:
             yield dataset
         elif not done and not all(map(isfile, train)):
             yield f"{dataset}/{name} (its examples are not there yet)"
         elif not done:
-            sentences, shown = load_sentences(texts), [one for path in train for one in load_sentences(path)]
+            shown = [sentence for path in train for sentence in load_sentences(path)]
             task = build_task(system, section["datasets"][dataset], sentences, shown)
             figures = _counted(clients(system["endpoint"]), task, sentences)
         yield _row(dataset, name, system["endpoint"], done, figures)
+
+
+def _local_texts(study: Study, dataset: str) -> list[Sentence] | None:
+    """Return the texts of a data set from the study's own files, None where they cannot be read beforehand."""
+    chosen = study.language_models.section["datasets"][dataset]
+    sentences = local_set(study, chosen["corpus"], chosen["split"], "wz")
+    return None if sentences is None else select_texts(sentences, chosen.get("limit"), chosen.get("sample_seed"))
 
 
 def _systems(study: Study, clients: Clients) -> Found:
@@ -135,20 +144,41 @@ def _systems(study: Study, clients: Clients) -> Found:
             job = SimpleNamespace(corpus=corpus, trainset=trainset, extractor=name, testset=testset)
             about = trainset.rpartition("-")[0] if testset == "test" else testset
             report, given = systems.report(corpus, trainset, name, testset), systems.gives_schema(job)
-            to_make = partial(to_query, schema_of_test=given)
+            to_make = partial(make_query, schema_of_test=given)
             jobs.append((job, about, report, systems.inputs(job), to_make))
     for job, about, report, inputs, to_make in jobs:
-        name, files = job.extractor, {role: inputs[role] for role in ("test", "train")}
-        if not all(map(isfile, files.values())):
+        name = job.extractor
+        sentences = _test_and_training(study, job, inputs)
+        if sentences is None:
             yield f"{job.corpus}/{name} ({about}: its sentences are not made yet)"
             continue
         given = json.loads(systems.job(job.corpus, name, 1, job.trainset))
-        found = to_make(name, systems.settings(name), job=given, **files)
-        query = next(one for one in found if isinstance(one, Query))
+        query = to_make(name, systems.settings(name), *sentences, given)
         endpoint = systems.given[name].endpoint or ""
         figures = _counted(clients(endpoint), task_of(query), query.sentences)
         done = not figures.to_pay and isfile(report) and not read_json(report).get("failed")
         yield _row(job.corpus, f"{name} ({about})", endpoint, done, figures)
+
+
+def _test_and_training(
+    study: Study, job: Any, inputs: Mapping[str, Any]
+) -> tuple[list[Sentence], list[Sentence]] | None:
+    """Return test and training sentences of a system: those that were made, else those of the study's own files."""
+    found: list[list[Sentence]] = []
+    for role, setting in (("test", study.settings[-1]), ("train", "nz")):
+        if not inputs[role]:
+            found.append([])
+            continue
+        if isfile(inputs[role]):
+            found.append(load_sentences(inputs[role]))
+            continue
+        original = job.testset == "test" and job.trainset.startswith("original-")
+        sentences = local_set(study, job.corpus, role, setting) if original else None
+        if sentences is None:
+            return None
+        found.append(sentences)
+    test, train = found
+    return test, train
 
 
 def _judging(study: Study, clients: Clients) -> Found:

@@ -22,8 +22,9 @@ class Scored:
         path: of ``counts/PATH.csv`` and ``scores/PATH.csv``.
         keys: of the row in the scores file, without the study.
         predictions, gold: files; a classifier's predictions are its decisions.
-        train: triples that count as seen; empty for a classifier.
+        train: triples that count as seen; empty for a classifier, and for a corpus without a training set.
         decisions: of the classifier before the system, report: on a system that is not trained; empty for none.
+        classifies: whether the system says only which sentences have triples.
     """
 
     path: str
@@ -33,11 +34,7 @@ class Scored:
     train: str = ""
     decisions: str = ""
     report: str = ""
-
-    @property
-    def classifies(self) -> bool:
-        """Whether the system says only which sentences have triples."""
-        return not self.train
+    classifies: bool = False
 
     @property
     def inputs(self) -> dict[str, str]:
@@ -72,13 +69,15 @@ def scored(study: "Study") -> Iterator[Scored]:
             {**of, "protocol": protocol, "training": training, "testing": testing},
             f"{file}.jsonl",
             study.set_file(of["corpus"], protocol, testing, "test"),
-            study.set_file(of["corpus"], own, "nz", "train"),
+            study.set_file(of["corpus"], own, "nz", "train") if study.data.has_training(of["corpus"]) else "",
             report=f"{file}.report.json" if report else "",
         )
 
     def classified(path: str, of: dict[str, str]) -> Scored:
         of = {**of, "protocol": "original", "training": "wz", "testing": "wz"}
-        return Scored(f"{path}/classification", of, f"{folder}/{path}/test.jsonl", gold_wz[of["corpus"]])
+        return Scored(
+            f"{path}/classification", of, f"{folder}/{path}/test.jsonl", gold_wz[of["corpus"]], classifies=True
+        )
 
     def two_step(path: str, ending: str, gate: str, of: dict[str, str], report: bool = False) -> Scored:
         corpus, file = of["corpus"], f"{folder}/{path}/test"

@@ -14,6 +14,7 @@ from tripleaudit.plan.configuration import parsed, read_files, refused
 from tripleaudit.plan.corpora import Corpora
 from tripleaudit.plan.grescores import GreScores
 from tripleaudit.plan.language_models import LanguageModels
+from tripleaudit.plan.local_sets import settings_of_data
 from tripleaudit.plan.needles import NeedleStudies
 from tripleaudit.plan.paths import StudyPaths
 from tripleaudit.plan.report import Report
@@ -76,13 +77,16 @@ class Study:
         self.typed = typed
         self.name: str = typed.study
         self.paths = StudyPaths(study or f"results/{self.name}", downloads, typed.raw_root)
-        self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in typed.settings]
+        settings = typed.settings
         self.seeds: list[int] = typed.seeds
         self.systems = Systems(self, typed.systems)
         trained = {**typed.extractors, **self.systems.trained}
         self.extractors: list[str] = list(trained)
         heads = {CLASSIFIER + head: each for head, each in typed.zcc if head in typed.zcc.model_fields_set}
         self.classifiers: list[str] = list(heads)
+        if "settings" not in typed.model_fields_set and not trained and not heads:
+            settings = settings_of_data(typed.corpora)
+        self.settings: list[str] = [setting for setting in ("nz", "wz") if setting in settings]
         self.baselines: list[str] = list(typed.baselines)
         self.noises: list[str] = ["none"] + (["noising"] if typed.noising is not None else [])
         self.data = Corpora(self, typed.corpora, typed.protocols)
@@ -153,6 +157,7 @@ class Study:
     @cached_property
     def config(self) -> dict[str, Any]:
         full = self.typed.full()
+        full["settings"] = self.settings
         full["protocols"] = {name: self.data.protocol(name) for name in self.protocols}
         full["training"] = self.trainings.shared
         full["extractors"] = {name: self.trainings.sections[name] for name in self.extractors}
@@ -248,6 +253,7 @@ class Study:
         return [
             (corpus, trainset, baseline)
             for corpus, trainset, baseline in itertools.product(self.corpora, self.trainsets, self.baselines)
+            if self.data.has_training(corpus)
             if not self.gives_schema(trainset)  # who learns nothing can name none
             and (trainset == "original-wz" and self.classifiers if BASELINES[baseline].classifier else self.compared)
         ]

@@ -209,7 +209,9 @@ class Systems:
             # relations and examples come from here; what is held out of training is held out of these, too
             "train": study.set_file(
                 wildcards.corpus, protocol if study.data.gives_schema(protocol) else "original", "nz", "train"
-            ),
+            )
+            if study.data.has_training(wildcards.corpus)
+            else [],
             "model": study.language_models.served(settings["endpoint"]) if kind.name == "endpoint" else [],
             "files": files,
             "contents": with_contents(files)[len(files) :],

@@ -41,10 +41,28 @@ def to_query(
     schema_of_test: bool = False,
 ) -> tuple[Query, int]:
     """Return the query of a test set, and how many sentences that has; as :func:`predict_system`."""
-    gold, seen = load_sentences(test), load_sentences(train)
+    gold, seen = load_sentences(test), load_sentences(train) if train else []
+    return make_query(name, settings, gold, seen, job, schema_of_test), len(gold)
+
+
+def make_query(
+    name: str,
+    settings: Mapping[str, Any],
+    gold: list[Sentence],
+    seen: Sequence[Sentence],
+    job: Mapping[str, Any],
+    schema_of_test: bool = False,
+) -> Query:
+    """Return the query of a system about sentences.
+
+    Args:
+        gold: the test sentences, whose triples are not shown to the system.
+        seen: the training sentences.
+        name, settings, job, schema_of_test: as :func:`predict_system`.
+    """
     sentences = spread([Sentence(each.id, each.text) for each in gold], settings.get("limit"))
     relations = named_relations(gold if schema_of_test else seen, job, only=schema_of_test)
-    return Query(name, settings, sentences, relations, seen, job), len(gold)
+    return Query(name, settings, sentences, relations, seen, job)
 
 
 @dataclass(frozen=True)
@@ -53,16 +71,16 @@ class SystemFiles:
 
     Attributes:
         test: sentences; their triples are not shown to the system.
-        train: sentences that relations, and examples for language models, come from.
+        train: sentences that relations, and examples for language models, come from; empty for none.
         out, report: files to write.
         files: of stored predictions for this test set.
         model, server_log: file of the model that a language model's server runs on, and its output.
     """
 
     test: str | Path
-    train: str | Path
     out: str | Path
     report: str | Path
+    train: str | Path = ""
     files: Sequence[str] = ()
     model: Sequence[str] = ()
     server_log: str | None = None

@@ -26,6 +26,7 @@ STRATA_NOTE = (
     "Entire, Partial and Unseen are type F1: F1 over the test sentences whose triples are all entirely seen, partially "
     "seen or unseen in training."
 )
+NO_TRAINING_SET = "No training set was given, so that seen and unseen triples are not told apart."
 NOISE_NOTE = "+EN: trained with Entity Noising."
 ONE_SEED = (
     "With one seed a row, its interval and its mark speak of this trained model; another training of the same system "
@@ -177,7 +178,8 @@ def row_notes(inputs: TableInputs, rows: Iterable[ScoreRow], *protocols: str) ->
         and fact["keys"]["protocol"] in protocols
     ]
     if shown := dict.fromkeys(fact["system"] for fact in facts if not fact["failed"]):
-        found.append(f"Not trained by this study: {', '.join(shown)}; seen and unseen are counted by its training set.")
+        counted = "; seen and unseen are counted by its training set" if inputs.scores.has_strata else ""
+        found.append(f"Not trained by this study: {', '.join(shown)}{counted}.")
         if any(fact["keys"]["extractor"] in shown for fact in inputs.runs if "convergence" in fact):
             found.append("Stored outputs of one training: another training of the same system may differ by more.")
     for fact in facts:
@@ -273,6 +275,9 @@ def compared(
     augmented = only == "augmented"
     rows = extractor_rows(inputs, (only,), only if augmented else "original")
     more = ["" if augmented else STRATA_NOTE, NOISE_NOTE * any(row.run.noise == "noising" for row in rows)]
+    if not augmented and not inputs.scores.has_strata:
+        columns = [column for column in columns if column.stratum == "all"]
+        more = [NO_TRAINING_SET]
     more += row_notes(inputs, rows, "original", only)
     heads = ("Method", "Corpus")
     return score_table(inputs, caption, rows, columns, *more, heads=heads, reported=printed)

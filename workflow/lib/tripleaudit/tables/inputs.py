@@ -13,6 +13,7 @@ import numpy as np
 
 from tripleaudit.descriptors import PROTOCOLS
 from tripleaudit.errors import UserError
+from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import METRICS, Interval, intervals, rate_interval, scores_of
@@ -81,7 +82,7 @@ class ScoreIndex:
         self.trainings: dict[RunKey, list[Mapping[str, Any]]] = {}
         """The facts of trainings by run (without its testing setting), one for each seed."""
         self.unread: dict[tuple[str, str, str], UnreadAnswers] = {}
-        """``(system, corpus, protocol)`` -> unread answers of a language model; an empty corpus stands for any."""
+        """``(system, corpus, protocol)`` -> unread answers of a language model."""
         self._intervals: dict[tuple, dict[str, Interval] | None] = {}
 
     @cached_property
@@ -91,6 +92,11 @@ class ScoreIndex:
             counts = load_counts(path)
             found[run_of(counts.keys)][counts.keys.get("seed", "")] = counts
         return found
+
+    @property
+    def has_strata(self) -> bool:
+        """Whether seen and unseen triples are told apart, which needs a training set; True without any score."""
+        return not self._values or any(stratum in STRATA for _, stratum, _, _ in self._values)
 
     def values(self, run: RunKey, stratum: str, matching: str, metric: str) -> dict[str, float]:
         """Return seed -> value, in the order of the seeds."""
@@ -207,9 +213,8 @@ class ScoreIndex:
         run = run_of(keys)
         system = split_two_step(run.extractor)[1]
         protocol = "original" if run.protocol.startswith("gre-") else run.protocol
-        for key in ((system, run.corpus, protocol), (system, "", protocol)):
-            if key in self.unread:
-                return self.unread[key]
+        if (system, run.corpus, protocol) in self.unread:
+            return self.unread[system, run.corpus, protocol]
         if run.protocol.startswith("gre-"):
             return self._unread_texts(run)
         if run.protocol in NEEDLE_PROTOCOLS:

@@ -50,7 +50,7 @@ def load_inputs(
     index.partial = {fact["system"] for fact in facts if "system" in fact and fact["queried"] < fact["of"]}
     index.marks = marks_of(facts)
     index.trainings = trainings_of(facts)
-    index.unread = _unread_of(facts, map(read_json, (files or {}).get("report", ())))
+    index.unread = _unread_of(facts)
     return TableInputs(
         scores=index,
         audits=by_key,
@@ -60,22 +60,12 @@ def load_inputs(
     )
 
 
-def _unread_of(
-    facts: Iterable[Mapping[str, Any]], needle_reports: Iterable[Mapping[str, Any]]
-) -> dict[tuple[str, str, str], UnreadAnswers]:
-    """Return the unread answers of language models by system, corpus and protocol.
-
-    Args:
-        facts: of trainings and systems.
-        needle_reports: of systems that were shown triple needles.
-    """
+def _unread_of(facts: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], UnreadAnswers]:
+    """Return the unread answers of language models by system, corpus and protocol, from the facts of systems."""
     counts = {}
     for fact in facts:
         if "system" in fact and (unread := count_unread(fact)):
             counts[fact["system"], fact["keys"]["corpus"], fact["keys"]["protocol"]] = unread
-    for report in needle_reports:
-        if unread := count_unread(report):
-            counts[report["system"], "", "triple-needles"] = unread
     return counts
 
 

@@ -1,0 +1,126 @@
+"""``which``: models and prediction files ranked on a gold set, with the numbers of ``score``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tripleaudit as ta
+from support.fake_endpoint import FakeEndpoint, Reply
+from tripleaudit.cli import main
+from tripleaudit.errors import UserError
+
+NUMBER = 60
+RIGHT = ["Ann", "wrote", "Emma"]
+
+
+def text(number: int) -> str:
+    return f"Ann wrote Emma {number}."
+
+
+def rows(wrong_every: int = 0) -> list[dict]:
+    """Sentences, of which every so many has a wrong triple."""
+    found = []
+    for number in range(NUMBER):
+        wrong = wrong_every and number % wrong_every == 0
+        found.append(
+            {"id": str(number), "text": text(number), "triples": [["Emma", "wrote", "Ann"] if wrong else RIGHT]}
+        )
+    return found
+
+
+def answer(body: dict) -> Reply:
+    """``good`` errs in every tenth sentence, ``poor`` in every second; ``cut`` is always right and always cut off."""
+    asked = body["messages"][-1]["content"]
+    number = next(number for number in reversed(range(NUMBER)) if text(number) in asked)
+    every = {"good": 10, "poor": 2, "cut": NUMBER + 1, "odd": NUMBER + 1}[body["model"]]
+    triple = ["Emma", "wrote", "Ann"] if number % every == 0 and every <= NUMBER else RIGHT
+    if body["model"] == "odd" and number % 20 == 0:
+        return Reply("Sorry, I cannot help with that.")
+    return Reply(json.dumps({"triples": [triple]}), "length" if body["model"] == "cut" else "stop")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, every in (("gold", 0), ("fair", 4)):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows(every)))
+
+
+@pytest.fixture
+def fake():
+    with FakeEndpoint(answer=answer) as found:
+        yield found
+
+
+def test_models_and_files_are_ranked_with_the_scores_of_score(files, fake):
+    models = [f"poor@{fake.url}", f"good@{fake.url}"]
+    result = ta.which("gold.jsonl", models, {"fair": "fair.jsonl"}, cache="cache")
+    assert [row.name for row in result.ranked] == ["good", "fair", "poor"]
+    single = ta.score("gold.jsonl", "fair.jsonl")
+    fair = result.ranked[1]
+    assert fair.scores == single.micro
+    difference = ta.compare("fair.jsonl", "gold.jsonl", "gold.jsonl")
+    assert difference.difference.change() == pytest.approx(0.25)
+    assert fair.behind == pytest.approx(fair.scores.f1 - result.best.scores.f1)
+    assert fair.behind_low <= fair.behind <= fair.behind_high < 0
+    assert result.ranked[2].p <= fair.p < 0.05 and result.conclusion == "good is best."
+
+
+def test_stored_answers_cost_no_second_request(files, fake):
+    first = ta.which("gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2})
+    asked = len(fake.requests)
+    second = ta.which("gold.jsonl", {"good": fake.url}, cache="cache", prices={"input": 1, "output": 2})
+    assert len(fake.requests) == asked == NUMBER
+    assert second.ranked[0].scores == first.ranked[0].scores
+    assert first.ranked[0].money > 0 and first.ranked[0].answers == NUMBER
+
+
+def test_a_model_whose_answers_are_cut_off_is_not_ranked(files, fake):
+    result = ta.which("gold.jsonl", {"cut": fake.url, "poor": fake.url}, cache="cache")
+    assert [row.name for row in result.ranked] == ["poor", "cut"]
+    cut = result.ranked[1]
+    assert cut.mostly_unread and (cut.unread, cut.answers) == (NUMBER, NUMBER)
+    assert result.best.name == "poor" and "¶" in str(result)
+
+
+def test_unreadable_answers_are_counted(files, fake):
+    (row,) = ta.which("gold.jsonl", {"odd": fake.url}, cache="cache").ranked
+    assert row.unread >= 3 and not row.mostly_unread
+
+
+def test_a_limit_takes_the_same_sentences_for_all(files, fake):
+    result = ta.which("gold.jsonl", {"good": fake.url}, {"fair": "fair.jsonl"}, limit=20, cache="cache")
+    assert result.sentences == 20 and {row.scores.sentences for row in result.ranked} == {20}
+    assert len(fake.requests) == 20
+
+
+def test_the_command_prints_the_table_and_fails_under_a_limit(files, fake, capsys):
+    command = ["which", "gold.jsonl", "--model", f"poor@{fake.url}", "--predictions", "fair.jsonl", "--cache", "cache"]
+    assert main([*command, "--fail-under", "70"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("fair") < shown.index("poor") and "0 of 60" in shown
+    assert main([*command, "--fail-under", "90"]) == 3
+    assert capsys.readouterr().err == "error: F1 of fair is 75.0, below --fail-under 90\n"
+    assert main([*command, "--json"]) == 0
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)["models"]] == ["fair", "poor"]
+
+
+def test_a_model_that_does_not_answer_is_named_and_costs_the_others_nothing(files, capsys):
+    command = ["which", "gold.jsonl", "--model", "gone@http://127.0.0.1:9", "--predictions", "mine=fair.jsonl"]
+    assert main([*command, "--cache", "cache"]) == 0
+    captured = capsys.readouterr()
+    assert "error: gone: " in captured.err and "mine alone was scored." in captured.out
+
+
+@pytest.mark.parametrize(
+    ("models", "predictions", "message"),
+    [
+        (["gpt"], {}, "model 'gpt': expected NAME@URL"),
+        ([], {}, "nothing to rank"),
+        ({"a": "http://127.0.0.1:9"}, {"a": "fair.jsonl"}, "a: names a model and a prediction file"),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(files, models, predictions, message):
+    with pytest.raises(UserError, match=message):
+        ta.which("gold.jsonl", models, predictions)

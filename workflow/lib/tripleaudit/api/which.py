@@ -1,0 +1,351 @@
+"""Which of several models extracts the gold triples best: language models and prediction files in one ranked table."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tripleaudit.api.results import Result, Scores
+from tripleaudit.corpora.model import Sentence
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.corpora.readers.given import given
+from tripleaudit.errors import UserError
+from tripleaudit.fields import mistakes
+from tripleaudit.scoring.difference import Difference, between
+from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
+from tripleaudit.scoring.parts import described
+from tripleaudit.scoring.sides import load_pair
+from tripleaudit.scoring.significance import ALPHA, holm
+from tripleaudit.tables.render.escape import clean
+from tripleaudit.tables.unread_answers import UNREAD, UnreadAnswers, count_unread
+
+log = logging.getLogger(__name__)
+SETTINGS = ("closed", "semi-open", "open")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One model of the table; scores and differences are fractions.
+
+    Attributes:
+        name: of the model or of the predictions.
+        scores: precision, recall and F1 with their intervals; None for a model that did not answer.
+        behind: F1 minus that of the best model; None for the best one.
+        behind_low, behind_high: bounds of the 95 % interval of ``behind``.
+        p: of the randomisation test of that difference, Holm-corrected over all rows.
+        unread: answers that were truncated, refused or unreadable; None for predictions.
+        answers: all answers; None for predictions.
+        money: spent on the answers, at the prices that were given.
+        seconds: that the answers took when they were given.
+        failed: why a model has no scores.
+    """
+
+    name: str
+    scores: Scores | None = None
+    behind: float | None = None
+    behind_low: float | None = None
+    behind_high: float | None = None
+    p: float | None = None
+    unread: int | None = None
+    answers: int | None = None
+    money: float | None = None
+    seconds: float | None = None
+    failed: str = ""
+
+    @property
+    def mostly_unread(self) -> bool:
+        """Whether more than half of the answers are unread, so that the model is not ranked."""
+        return self.answers is not None and UnreadAnswers(self.unread or 0, self.answers).most
+
+
+class WhichResult(Result):
+    """Models ranked by F1, the best one first; those that cannot be ranked last."""
+
+    matching: str
+    """The rule by which a triple is correct."""
+    sentences: int
+    """How many were scored."""
+    triples: int
+    """Gold triples of these."""
+    ranked: list[Ranked]
+    """The rows."""
+
+    @property
+    def best(self) -> Ranked | None:
+        """The model with the greatest F1, whether or not its lead is shown; None if nothing could be scored."""
+        return next((row for row in self.ranked if row.scores and not row.mostly_unread), None)
+
+    @property
+    def conclusion(self) -> str:
+        """One sentence: which model is best, or that no difference is shown."""
+        rows = [row for row in self.ranked if row.scores and not row.mostly_unread]
+        if not rows:
+            return "No model can be ranked."
+        best, *others = rows
+        if not others:
+            return f"{best.name} alone was scored."
+        equal = [row.name for row in others if not _is_shown(row)]
+        if not equal:
+            return f"{best.name} is best."
+        return f"{best.name} has the highest F1; no difference is shown to {', '.join(equal)}."
+
+    def rows(self) -> list[dict[str, Any]]:
+        found = []
+        for row in self.ranked:
+            others = {name: value for name, value in asdict(row).items() if name not in ("name", "scores")}
+            scores = row.scores.row() if row.scores else {}
+            found.append({"part": "models", "name": row.name, **scores, **others})
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "matching": self.matching,
+            "sentences": self.sentences,
+            "triples": self.triples,
+            "models": [asdict(row) | {"mostly_unread": row.mostly_unread} for row in self.ranked],
+            "conclusion": self.conclusion,
+        }
+
+    def notes(self) -> list[str]:
+        return [self.conclusion]
+
+    def __str__(self) -> str:
+        width = max([14, *(len(clean(row.name)) + 2 for row in self.ranked)])
+        costs = [self._costs(row) for row in self.ranked]
+        lines = [
+            f"{self.sentences} sentences, {self.triples} triples; matching: {self.matching}; "
+            "95 % intervals over sentences",
+            "",
+            f"{'':{width}}{'F1':>20}{'Precision':>11}{'Recall':>8}{'To the best':>24}{'p':>8}"
+            f"{'Unread':>10}{'Money':>10}{'Seconds':>9}",
+        ]
+        for row, cost in zip(self.ranked, costs, strict=True):
+            lines.append(f"{clean(row.name):{width}}{_scores_of(row)}{_difference_of(row)}{cost}".rstrip())
+        if any(row.mostly_unread for row in self.ranked):
+            lines += ["", f"{UNREAD}: more than half of the answers were truncated, refused or unreadable; not ranked"]
+        lines += ["", self.conclusion]
+        return "\n".join(lines)
+
+    @staticmethod
+    def _costs(row: Ranked) -> str:
+        unread = "–" if row.answers is None else f"{row.unread} of {row.answers}"
+        money = "–" if not row.money else f"{row.money:.4f}"
+        seconds = "–" if row.seconds is None else f"{row.seconds:.1f}"
+        return f"{unread:>10}{money:>10}{seconds:>9}"
+
+
+def which(
+    gold: Any,
+    models: Mapping[str, str | Mapping[str, Any]] | Sequence[str] = (),
+    predictions: Mapping[str, Any] | None = None,
+    *,
+    key_env: str | None = None,
+    prices: Mapping[str, float] | None = None,
+    setting: str = "closed",
+    relations: Mapping[str, str] | Sequence[str] | None = None,
+    limit: int | None = None,
+    matching: str = "exact-string",
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    missing: str = "refuse",
+    cache: str | Path | None = None,
+    budget: float | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> WhichResult:
+    """Rank language models and stored predictions by their F1 on a gold set.
+
+    Models are queried as systems of a study are (``systems/<name>: {endpoint: …}``); their answers are stored, so that
+    a second call costs nothing.
+
+    Args:
+        gold: a path to a corpus of any format, a data frame, rows, or of each sentence the list of its triples.
+        models: ``NAME@URL`` of endpoints, or name -> URL, or name -> keys as under ``generative/endpoints``.
+        predictions: name -> predictions, in any form that :func:`tripleaudit.score` takes.
+        key_env: environment variable with the key of the endpoints.
+        prices: of a million tokens, ``{"input": …, "output": …}``.
+        setting: what a model is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing.
+        relations: names, or name -> description; by default those of the gold triples.
+        limit: use so many sentences, spread evenly over the gold set.
+        matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
+        format, columns: of files, see :func:`tripleaudit.score`.
+        missing: ``empty`` takes sentences without a prediction as without triples.
+        cache: folder of the stored answers.
+        budget: most money that is spent, all calls of this folder together.
+        bootstrap: resamples of the intervals; 0: none.
+        seed: of the resampling.
+
+    Raises:
+        UserError: something cannot be read or does not fit together, or no model answers.
+    """
+    from tripleaudit.systems.test_set import spread
+
+    matching = check_matching(matching)
+    sentences = read_corpus(given(gold, "gold"), format=format, columns=columns).sentences
+    chosen = spread(sentences, limit)
+    if not any(sentence.triples for sentence in chosen):
+        raise UserError("gold: the sentences have no triples; give gold triples to compare with")
+    endpoints = _endpoints(models, key_env, prices)
+    files = dict(predictions or {})
+    if twice := sorted(endpoints.keys() & files.keys()):
+        raise UserError(f"{twice[0]}: names a model and a prediction file; give each a name of its own")
+    if not endpoints and not files:
+        raise UserError("nothing to rank; give at least one model or prediction file")
+    answers: dict[str, Sequence[Sentence]] = {}
+    rows: dict[str, Ranked] = {}
+    wanted = _relations(chosen, relations)
+    section = {"endpoints": endpoints, "datasets": {}, "systems": {}, "budget": budget}
+    if cache is not None:
+        section["cache"] = str(cache)
+    for name in endpoints:
+        rows[name], answers[name] = _query(name, section, setting, chosen, wanted)
+    kept = {id(sentence) for sentence in chosen}
+    for name, source in files.items():
+        _, predicted = load_pair(given(gold, "gold"), given(source, name), format, columns, missing=missing)
+        pairs = zip(sentences, predicted, strict=True)
+        answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]
+        rows[name] = Ranked(name)
+    counts = {name: _counts(chosen, answers[name], matching) for name, row in rows.items() if not row.failed}
+    for name, each in counts.items():
+        rows[name] = replace(rows[name], scores=Scores(**described(each, bootstrap, seed)))
+    return WhichResult(
+        matching=matching,
+        sentences=len(chosen),
+        triples=int(sum(len(sentence.triples) for sentence in chosen)),
+        ranked=_rank(list(rows.values()), counts, bootstrap, seed),
+    )
+
+
+def _endpoints(
+    models: Mapping[str, str | Mapping[str, Any]] | Sequence[str],
+    key_env: str | None,
+    prices: Mapping[str, float] | None,
+) -> dict[str, dict[str, Any]]:
+    """Return the models as the section ``generative/endpoints`` of a study has them."""
+    from tripleaudit.llm.endpoint import Endpoint
+
+    if not isinstance(models, Mapping):
+        models = dict(_name_and_url(model) for model in ([models] if isinstance(models, str) else models))
+    endpoints: dict[str, dict[str, Any]] = {}
+    for name, model in models.items():
+        keys: dict[str, Any] = {"base_url": model, "model": name} if isinstance(model, str) else dict(model)
+        if key_env is not None:
+            keys.setdefault("api_key_env", key_env)
+        if prices is not None:
+            keys.setdefault("prices", dict(prices))
+        Endpoint.from_config(name, keys)  # refuse what is wrong before anything is sent
+        endpoints[name] = keys
+    return endpoints
+
+
+def _name_and_url(model: str) -> tuple[str, str]:
+    name, at, url = model.partition("@http")
+    if not at or not name:
+        raise UserError(f"model {model!r}: expected NAME@URL, such as gpt-4o@https://host/v1")
+    return name, f"http{url}"
+
+
+def _relations(sentences: Sequence[Sentence], relations: Mapping[str, str] | Sequence[str] | None) -> dict[str, str]:
+    """Return the relations that models are given, with their descriptions: those of the gold triples by default."""
+    from tripleaudit.systems.test_set import named_relations
+
+    if relations is None:
+        return named_relations(sentences, {})
+    return dict(relations) if isinstance(relations, Mapping) else dict.fromkeys(relations, "")
+
+
+def _query(
+    name: str, section: Mapping[str, Any], setting: str, sentences: Sequence[Sentence], relations: Mapping[str, str]
+) -> tuple[Ranked, Sequence[Sentence]]:
+    """Return the row of a language model, without scores, and what it extracts."""
+    from pydantic import ValidationError
+
+    from tripleaudit.plan.system_section import System
+    from tripleaudit.systems import language_model
+    from tripleaudit.systems.queries import Query
+
+    try:
+        settings = System.model_validate({"endpoint": name, "setting": setting}).full()
+    except ValidationError as error:
+        raise UserError("; ".join(mistake.sentence("which") for mistake in mistakes(error, System))) from None
+    texts = [Sentence(sentence.id, sentence.text) for sentence in sentences]
+    job = {"section": section, "study": "which"}
+    try:
+        answered = language_model.answer(Query(name, settings, texts, relations, (), job))
+    except UserError as error:
+        return Ranked(name, failed=str(error)), ()
+    facts = answered.facts
+    unread = count_unread(facts)
+    row = Ranked(
+        name,
+        unread=unread.unread if unread else None,
+        answers=unread.answers if unread else None,
+        money=facts.get("money"),
+        seconds=facts.get("seconds"),
+    )
+    return row, answered.sentences
+
+
+def _counts(gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: str) -> np.ndarray:
+    """Return ``[sentences, 3]``: correct, predicted and gold triples."""
+    if matching not in applicable(gold, predicted):
+        raise UserError(
+            f"--matching {matching}: compares types of entities, but {untyped(gold, predicted)}; choose another rule"
+        )
+    return sentence_counts(gold, predicted, matching)
+
+
+def _rank(rows: list[Ranked], counts: Mapping[str, np.ndarray], bootstrap: int, seed: int) -> list[Ranked]:
+    """Return the rows by F1 with the difference to the best one; models without a rank come last."""
+    scored = sorted((row for row in rows if row.scores), key=lambda row: (row.mostly_unread, -row.scores.f1, row.name))
+    failed = [row for row in rows if not row.scores]
+    if not scored or scored[0].mostly_unread:
+        return [*scored, *failed]
+    best, *others = scored
+    compared = [row for row in others if not row.mostly_unread]
+    differences: dict[str, Difference] = {
+        row.name: between(counts[best.name], counts[row.name], replicates=bootstrap, seed=seed) for row in compared
+    }
+    p_values = holm([difference.p or 0.0 for difference in differences.values()])
+    corrected = dict(zip(differences, p_values, strict=True))
+    ranked = [best]
+    for row in others:
+        difference = differences.get(row.name)
+        if difference is None:
+            ranked.append(row)
+            continue
+        bound = difference.bounds["f1"] if difference.bounds else None
+        ranked.append(
+            replace(
+                row,
+                behind=difference.change("f1"),
+                behind_low=bound.low if bound else None,
+                behind_high=bound.high if bound else None,
+                p=corrected[row.name],
+            )
+        )
+    return [*ranked, *failed]
+
+
+def _is_shown(row: Ranked) -> bool:
+    """Whether a row is shown to be behind the best one."""
+    return row.behind_high is not None and row.behind_high < 0 and row.p is not None and row.p < ALPHA
+
+
+def _scores_of(row: Ranked) -> str:
+    if row.scores is None:
+        return f"{'no scores':>20}{'–':>11}{'–':>8}"
+    low, high = row.scores.intervals.get("f1") or (None, None)
+    interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    f1 = f"{100 * row.scores.f1:.1f}{UNREAD if row.mostly_unread else ''}{interval}"
+    return f"{f1:>20}{100 * row.scores.precision:>11.1f}{100 * row.scores.recall:>8.1f}"
+
+
+def _difference_of(row: Ranked) -> str:
+    if row.behind is None:
+        return f"{'':>24}{'':>8}"
+    interval = "" if row.behind_low is None else f" [{100 * row.behind_low:.1f}, {100 * row.behind_high:.1f}]"
+    return f"{f'{100 * row.behind:+.1f}{interval}':>24}{row.p:>8.4f}"

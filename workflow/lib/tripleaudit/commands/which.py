@@ -1,0 +1,111 @@
+"""``tripleaudit which``: the models of a list ranked by their F1 on a gold set."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from tripleaudit.arguments import BELOW, NUMBER, POSITIVE, RESAMPLES, SEED, Real, add_missing, add_reading
+
+HELP = "rank language models and prediction files by F1 on a gold set"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("gold", metavar="GOLD", help="gold triples: any corpus format")
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME@URL",
+        help="a model and its endpoint, such as gpt-4o@https://host/v1; repeat it",
+    )
+    parser.add_argument(
+        "--predictions",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE",
+        help="stored predictions of another system, any corpus format; repeat it",
+    )
+    parser.add_argument("--key-env", metavar="VARIABLE", help="environment variable with the key of the endpoints")
+    parser.add_argument(
+        "--prices", type=Real(), nargs=2, metavar=("IN", "OUT"), help="prices of a million tokens, sent and received"
+    )
+    parser.add_argument(
+        "--setting",
+        choices=("closed", "semi-open", "open"),
+        default="closed",
+        help="closed (default) and semi-open give a model the relations, open gives nothing",
+    )
+    parser.add_argument(
+        "--relation",
+        action="append",
+        default=[],
+        metavar="NAME[=MEANING]",
+        help="a relation that models are given (default: the relations of the gold triples); repeat it",
+    )
+    parser.add_argument("--limit", type=NUMBER, metavar="N", help="use N sentences, spread evenly over the gold set")
+    parser.add_argument("--matching", default="exact-string", metavar="M", help="rule (default: exact-string)")
+    add_reading(parser, "the files")
+    add_missing(parser)
+    parser.add_argument("--cache", metavar="DIR", help="folder of stored answers (default: the cache of studies)")
+    parser.add_argument("--budget", type=POSITIVE, metavar="MONEY", help="most money to spend; requires --prices")
+    parser.add_argument(
+        "--fail-under", type=Real(0, 100), metavar="F1", help=f"exit with {BELOW} if the best F1 is below, in percent"
+    )
+    parser.add_argument("--bootstrap", type=RESAMPLES, default=1000, metavar="N", help="resamples; 0: no intervals")
+    parser.add_argument("--seed", type=SEED, default=0, metavar="S", help="of the resampling (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of the table")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.api.which import which
+    from tripleaudit.corpora.readers.records import parse_columns
+    from tripleaudit.errors import UserError
+
+    if args.budget is not None and not args.prices:
+        raise UserError("--budget requires --prices (the cost cannot be computed without them)")
+    relations = {name: meaning for name, _, meaning in (item.partition("=") for item in args.relation)}
+    result = which(
+        args.gold,
+        args.model,
+        _named_files(args.predictions),
+        key_env=args.key_env,
+        prices=dict(zip(("input", "output"), args.prices, strict=True)) if args.prices else None,
+        setting=args.setting,
+        relations=relations or None,
+        limit=args.limit,
+        matching=args.matching,
+        format=args.format,
+        columns=parse_columns(args.column),
+        missing=args.missing,
+        cache=args.cache,
+        budget=args.budget,
+        bootstrap=args.bootstrap,
+        seed=args.seed,
+    )
+    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if args.json else result)
+    for row in result.ranked:
+        if row.failed:
+            print(f"error: {row.name}: {row.failed}", file=sys.stderr)
+    if result.best is None:
+        return 1
+    f1 = 100 * result.best.scores.f1
+    if args.fail_under is not None and f1 < args.fail_under:
+        print(f"error: F1 of {result.best.name} is {f1:.1f}, below --fail-under {args.fail_under:g}", file=sys.stderr)
+        return BELOW
+    return 0
+
+
+def _named_files(items: list[str]) -> dict[str, str]:
+    """Return name -> path of ``[NAME=]FILE``; without a name the file's stem is the name."""
+    from tripleaudit.errors import UserError
+
+    files: dict[str, str] = {}
+    for item in items:
+        name, equals, path = item.partition("=")
+        if not equals or Path(item).exists():
+            name, path = Path(item).stem, item
+        if name in files:
+            raise UserError(f"--predictions {item}: {name!r} occurs twice; write NAME=FILE to give it another name")
+        files[name] = path
+    return files
