@@ -14,6 +14,7 @@ from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.errors import UserError
 from tripleaudit.fields import mistakes
+from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.difference import Difference, between
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
 from tripleaudit.scoring.parts import described
@@ -209,13 +210,14 @@ def which(
         answers[name] = [guess for sentence, guess in pairs if id(sentence) in kept]
         rows[name] = Ranked(name)
     counts = {name: _counts(chosen, answers[name], matching) for name, row in rows.items() if not row.failed}
+    units = originals_of([sentence.id for sentence in chosen])
     for name, each in counts.items():
-        rows[name] = replace(rows[name], scores=Scores(**described(each, bootstrap, seed)))
+        rows[name] = replace(rows[name], scores=Scores(**described(each, units, bootstrap, seed)))
     return WhichResult(
         matching=matching,
         sentences=len(chosen),
         triples=int(sum(len(sentence.triples) for sentence in chosen)),
-        ranked=_rank(list(rows.values()), counts, bootstrap, seed),
+        ranked=_rank(list(rows.values()), counts, units, bootstrap, seed),
     )
 
 
@@ -298,7 +300,9 @@ def _counts(gold: Sequence[Sentence], predicted: Sequence[Sentence], matching: s
     return sentence_counts(gold, predicted, matching)
 
 
-def _rank(rows: list[Ranked], counts: Mapping[str, np.ndarray], bootstrap: int, seed: int) -> list[Ranked]:
+def _rank(
+    rows: list[Ranked], counts: Mapping[str, np.ndarray], units: Sequence[str], bootstrap: int, seed: int
+) -> list[Ranked]:
     """Return the rows by F1 with the difference to the best one; models without a rank come last."""
     scored = sorted((row for row in rows if row.scores), key=lambda row: (row.mostly_unread, -row.scores.f1, row.name))
     failed = [row for row in rows if not row.scores]
@@ -307,7 +311,8 @@ def _rank(rows: list[Ranked], counts: Mapping[str, np.ndarray], bootstrap: int, 
     best, *others = scored
     compared = [row for row in others if not row.mostly_unread]
     differences: dict[str, Difference] = {
-        row.name: between(counts[best.name], counts[row.name], replicates=bootstrap, seed=seed) for row in compared
+        row.name: between(counts[best.name], counts[row.name], units=(units, units), replicates=bootstrap, seed=seed)
+        for row in compared
     }
     p_values = holm([difference.p or 0.0 for difference in differences.values()])
     corrected = dict(zip(differences, p_values, strict=True))
