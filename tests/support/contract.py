@@ -18,6 +18,7 @@ from support.extractors import (
     one_word,
     random_batch,
     sentence,
+    structures,
     toy_sentences,
     training_batch,
     worked_example,
@@ -214,7 +215,43 @@ def check_save_and_load(model: Extractor, folder: Path) -> None:
         assert predicted(loaded) == before
 
 
-class ExtractorContract:
+class Structures:
+    """Structures of triples (:func:`support.extractors.structures`) that an extractor learns or cannot represent.
+
+    Attributes:
+        kind: the extractor.
+        unfit: ids of the structures that it cannot represent.
+        whole: settings of the model.
+        overfit: ``learning_rate`` and ``steps`` of :func:`check_overfit`.
+    """
+
+    STEPS: ClassVar[int] = 150  # a representable structure alone takes 50 to 100
+
+    kind: ClassVar[type[Extractor]]
+    unfit: ClassVar[set[str]] = set()
+    whole: ClassVar[dict] = {}
+    overfit: ClassVar[dict] = {}
+
+    @classmethod
+    def representable(cls) -> list[Sentence]:
+        return [each for each in structures() if each.id not in cls.unfit]
+
+    def test_other_structures_are_not_learnt(self, tiny_encoder):
+        for each in structures():
+            if each.id in self.unfit:
+                settings = {**self.overfit, **self.whole, "steps": self.STEPS}
+                with pytest.raises(AssertionError, match="reached F1"):
+                    check_overfit(self.kind, tiny_encoder, sentences=[each], **settings)
+
+
+class LearnsStructures(Structures):
+    """For another layout or variant of an extractor, whose contract is tested already."""
+
+    def test_representable_structures_are_learnt(self, tiny_encoder):
+        check_overfit(self.kind, tiny_encoder, sentences=self.representable(), **self.whole, **self.overfit)
+
+
+class ExtractorContract(Structures):
     """What holds for every extractor; the class of a test module says what is its own.
 
     Attributes:
@@ -224,7 +261,7 @@ class ExtractorContract:
         worked: rows of the worked example.
         ceilings: corpus of real data -> F1 in percent, met ``within`` so much.
         draws: whether its batches are others in each epoch.
-        whole: settings of the checks of a whole model; ``overfit`` and ``determinism``: further arguments of two.
+        determinism: further arguments of :func:`check_determinism`.
     """
 
     kind: ClassVar[type[Extractor]]
@@ -235,8 +272,6 @@ class ExtractorContract:
     ceilings: ClassVar[dict[str, float]]
     within: ClassVar[float] = 0.1
     draws: ClassVar[bool] = False
-    whole: ClassVar[dict] = {}
-    overfit: ClassVar[dict] = {}
     determinism: ClassVar[dict] = {}
 
     @staticmethod
@@ -260,7 +295,8 @@ class ExtractorContract:
     def test_whole_model(self, tiny_encoder, tmp_path):
         check_zero_triple_batch(build(self.kind, tiny_encoder, **self.whole).train())
         check_determinism(self.kind, tiny_encoder, draws=self.draws, **self.whole | self.determinism)
-        model = check_overfit(self.kind, tiny_encoder, **self.overfit, **self.whole)
+        sentences = [*toy_sentences(), *self.representable()]
+        model = check_overfit(self.kind, tiny_encoder, sentences=sentences, **self.overfit, **self.whole)
         check_save_and_load(model, tmp_path / "saved")
         check_padding_invariance(model)
 

@@ -75,14 +75,35 @@ def worked_example() -> Sentence:
     )
 
 
-def toy_sentences(*, chain: bool = True) -> list[Sentence]:
-    """Eight sentences over the relations C, F, W, L: shared entities, two relations on one pair, and zero triples.
+def structures() -> list[Sentence]:
+    """Return sentences with the structures of triples that some extractors cannot represent; the ids name them.
 
-    The first is the worked example, a chain: the object of one triple is the subject of the next. ``chain=False``
-    leaves it out, for extractors that cannot represent chains.
+    - ``chain``: a one-token entity is the object of one triple and the subject of another;
+    - ``rivals``: two pairs of one relation;
+    - ``reversed``: two relations between two entities, one in each direction;
+    - ``adjacent``: two objects of one relation without a token between them, one of them a subject as well.
     """
     return [
-        *([worked_example()] if chain else []),
+        sentence("rain leads notes in river .", ("rain", "C", "notes"), ("notes", "F", "river"), id="chain"),
+        sentence("tim leads house and old leads engine .", ("tim", "C", "house"), ("old", "C", "engine"), id="rivals"),
+        sentence("charles wrote ada today .", ("charles", "W", "ada"), ("ada", "F", "charles"), id="reversed"),
+        sentence(
+            "england , why london .",
+            ("england", "L", "why"),
+            ("england", "L", "london"),
+            ("why", "F", "england"),
+            id="adjacent",
+        ),
+    ]
+
+
+def toy_sentences() -> list[Sentence]:
+    """Eight sentences over the relations C, F, W, L: shared entities, two relations on one pair, and zero triples.
+
+    The first is the worked example, a chain: the object of one triple is the subject of the next.
+    """
+    return [
+        worked_example(),
         sentence("ada lovelace wrote notes on the engine .", ("ada lovelace", "W", "notes"), id="1"),
         sentence(
             "charles babbage founded london and leads london .",

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, tiny_encoder):
     folder = tmp_path_factory.mktemp("commands")
-    rows = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences(chain=False)]
+    rows = [replace(each, id=f"{copy}-{each.id}") for copy in range(4) for each in toy_sentences()]
     save_sentences(folder / "train.jsonl", sorted(rows, key=lambda row: not row.triples))
-    save_sentences(folder / "valid.jsonl", toy_sentences(chain=False))
+    save_sentences(folder / "valid.jsonl", toy_sentences())
     return folder
 
 
@@ -59,8 +59,8 @@ def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkey
     assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
     assert sum(predicted) == 7  # the 20 training sentences repeat texts of the validation set
     first, second = load_sentences(out[0]), load_sentences(out[1])
-    assert [each.id for each in first] == [each.id for each in toy_sentences(chain=False)]
-    assert [set(each.triples) for each in first] == [set(each.triples) for each in toy_sentences(chain=False)]
+    assert [each.id for each in first] == [each.id for each in toy_sentences()]
+    assert [set(each.triples) for each in first] == [set(each.triples) for each in toy_sentences()]
     assert all(0 < triple.score <= 1 for each in [*first, *second] for triple in each.triples)
     sidecar = json.loads((tmp_path / "a.jsonl.provenance.json").read_text())
     assert sidecar["extractor"] == "casrel"
@@ -68,7 +68,7 @@ def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkey
 
 
 def test_relations_that_only_the_test_set_has_are_reported_as_misses(model, home, tmp_path, capsys):
-    (first, *_) = toy_sentences(chain=False)
+    (first, *_) = toy_sentences()
     odd = replace(first, triples=(replace(first.triples[0], relation="unheard"),))
     save_sentences(tmp_path / "test.jsonl", [odd])
     files = ["--data", str(tmp_path / "test.jsonl"), "--out", str(tmp_path / "p")]

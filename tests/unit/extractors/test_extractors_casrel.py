@@ -1,18 +1,33 @@
 """CasRel: targets, decoding, losses against naive formulas, and whole models."""
 
 import numpy as np
+import pytest
 import torch
 import torch.nn.functional as F
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoTokenizer
 
-from support.contract import Evidence, ExtractorContract, PlainLoss, Portions
-from support.extractors import build, tag_logits, toy_sentences
+from support.contract import (
+    Evidence,
+    ExtractorContract,
+    LearnsStructures,
+    PlainLoss,
+    Portions,
+    Structures,
+    check_save_and_load,
+)
+from support.extractors import build, tag_logits
+from tripleaudit.descriptors import EXTRACTORS
+from tripleaudit.errors import UserError
 from tripleaudit.extractors import casrel
-from tripleaudit.extractors.casrel import CasRel, decode, draw_subjects
+from tripleaudit.extractors.alignment import Aligner
+from tripleaudit.extractors.casrel import CasRel, CasRelOwnSubject, decode, draw_subjects
+from tripleaudit.extractors.registry import saved_extractor_name
 
 
-def oracle(batch: dict, relations: int):
+def oracle(batch: dict, relations: int, distance: int = 1):
     """Decode perfect logits (+10 / -10); a subject that is not gold has no objects."""
-    triples = batch["triples"]
+    triples = batch["triples"] + torch.tensor([0, 0, distance, 0, 0, distance])
     length = batch["input_ids"].shape[1]
     subject = tag_logits(batch["input_ids"].shape, *triples[:, :3].unbind(1))
 
@@ -24,13 +39,19 @@ def oracle(batch: dict, relations: int):
         logits[n, triples[t, 5], 1, triples[t, 3]] = 10.0
         return logits
 
-    return decode(subject, objects, batch["content_mask"].bool(), relations)
+    return decode(subject, objects, batch["content_mask"].bool(), relations, distance)
+
+
+def inclusive_oracle(batch: dict, relations: int):
+    return oracle(batch, relations, distance=0)
 
 
 def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
     """The loss with dense labels and copied hidden states, term by term as the paper writes it; first subjects."""
+    distance = 1 if model.config.layout == "exclusive" else 0
+    triples = (batch["triples"] + torch.tensor([0, 0, distance, 0, 0, distance])).tolist()
     chosen = {}
-    for row in batch["triples"].tolist():
+    for row in triples:
         chosen.setdefault(row[0], (row[1], row[2]))
     hidden = model.encode(batch["input_ids"], batch["attention_mask"])
     mask = batch["attention_mask"].double()
@@ -39,17 +60,20 @@ def naive_loss(model: CasRel, batch: dict) -> torch.Tensor:
     total = torch.zeros((), dtype=torch.float64)
     for side in (0, 1):
         labels = torch.zeros(size, length, dtype=torch.float64)
-        for row in batch["triples"].tolist():
+        for row in triples:
             labels[row[0], row[1 + side]] = 1
         logits = model.subject(hidden)[..., side]
         total = total + (F.binary_cross_entropy_with_logits(logits, labels, reduction="none") * mask).sum() / mask.sum()
     terms, tokens = [], 0.0
     for number, (start, end) in chosen.items():
-        moved = hidden[number] + (hidden[number, start] + hidden[number, end]) / 2
-        logits = model.object(moved)
+        subject = (hidden[number, start] + hidden[number, end]) / 2
+        if isinstance(model, CasRelOwnSubject):
+            logits = model.object(hidden[number]) + model.shift(subject)
+        else:
+            logits = model.object(hidden[number] + subject)
         for side in (0, 1):
             labels = torch.zeros(length, relations, dtype=torch.float64)
-            for row in batch["triples"].tolist():
+            for row in triples:
                 if row[0] == number and (row[1], row[2]) == (start, end):
                     labels[row[4 + side], row[3]] = 1
             part = logits[:, side * relations : (side + 1) * relations]
@@ -91,10 +115,54 @@ class TestCasRel(ExtractorContract, PlainLoss, Portions, Evidence):
     kind, draws, behind = CasRel, True, 4
     oracle, decodable, plain, evidence = map(staticmethod, (oracle, decodable, naive_loss, evidence))
     ceilings, within = {"nyt": 99.92, "webnlg": 99.84}, 0.05
-    # no chain, since an object logit is a sum over subject and token: w(a) + w(b) > 0, w(a) + w(a) < 0, w(b) + w(b) < 0
-    overfit = {"sentences": toy_sentences(chain=False)}
+    unfit = {"rivals", "adjacent"}
     first = True
     portions = casrel, "ROWS_AT_ONCE"
+
+
+class TestMarkers(LearnsStructures, PlainLoss, Portions):
+    """The authors' layout."""
+
+    kind, first, portions = CasRel, True, (casrel, "ROWS_AT_ONCE")
+    oracle, plain = map(staticmethod, (inclusive_oracle, naive_loss))
+    whole = exact = {"layout": "marker"}
+    unfit = {"rivals"}
+
+
+class TestSubwords(Structures, PlainLoss):
+    """The last subword of an entity as its end, the default before version 0.4."""
+
+    kind, first = CasRel, True
+    plain = staticmethod(naive_loss)
+    whole = exact = {"layout": "subword"}
+    unfit = {"chain", "rivals", "reversed", "adjacent"}
+
+
+class TestOwnSubjectWeights(LearnsStructures, PlainLoss):
+    kind, first = CasRelOwnSubject, True
+    plain = staticmethod(naive_loss)
+    unfit = {"rivals"}
+
+    def test_a_saved_model_keeps_its_name(self, tiny_encoder, tmp_path):
+        check_save_and_load(build(CasRelOwnSubject, tiny_encoder), tmp_path)
+        assert saved_extractor_name(tmp_path) == "casrel-own-subject"
+        assert EXTRACTORS["casrel-own-subject"].label == "CasRel (own subject weights)"
+
+
+def test_an_entity_at_the_end_of_a_sentence_ends_at_the_special_token():
+    """Content tokens 1 and 2; the subject is token 1, the object token 2, whose end is tagged on token 3."""
+    content = torch.tensor([[False, True, True, False]])
+    subject, object_ = torch.full((1, 4, 2), -9.0), torch.full((1, 4, 2, 1), -9.0)
+    subject[0, 1, 0] = subject[0, 2, 1] = object_[0, 2, 0, 0] = object_[0, 3, 1, 0] = 9.0
+    rows, _ = decode(subject, lambda s, a, b: object_.expand(len(s), -1, -1, -1), content, 1, distance=1)
+    assert rows.tolist() == [[0, 1, 1, 0, 2, 2]]
+
+
+def test_an_encoder_without_a_special_token_after_the_text_needs_another_layout(tiny_encoder):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing("[CLS] $A", special_tokens=[("[CLS]", 5)])
+    with pytest.raises(UserError, match="layout 'exclusive': .*; use layout: marker"):
+        Aligner(tokenizer, "exclusive")
 
 
 def test_subjects_are_drawn_uniformly_over_distinct_spans():

@@ -45,7 +45,7 @@ def test_weights_that_do_not_fit(small_disk):
 
 
 def test_a_training_on_a_disk_that_is_too_small(small_disk, tiny_encoder, tmp_path):
-    data = toy_sentences(chain=False)
+    data = toy_sentences()
     save_sentences(tmp_path / "train.jsonl", data)
     with pytest.raises(UserError, match="the disk is full; free some space and run again"):
         train_to(

@@ -19,7 +19,9 @@ def stored(tmp_path):
         results.run("mine", quality=0.7)
         keys = {"corpus": "webnlg", "protocol": "original", "training": "nz", "extractor": "mine", "noise": "none"}
         came = {"flat": True, "slope": 0.001, "error": 0.0, "best_step": 9, "last_step": 10}
-        results.fact(keys=keys, device="cpu", convergence=came, extractor="casrel", encoder=MPNET, **training)
+        results.fact(
+            keys=keys, device="cpu", convergence=came, extractor="casrel", encoder=MPNET, layout="exclusive", **training
+        )
         return build_table(name, results.inputs())
 
     return build
@@ -33,12 +35,15 @@ def test_a_stored_training_of_any_name_is_compared_with_the_value_of_its_extract
 def test_a_table_with_reported_values_names_the_encoder_of_the_measured_ones(stored) -> None:
     (note,) = (note for note in stored("type-f1").notes if "BERT-base" in note)
     assert "mpnet-base (12 layers, 108.9 million parameters): mine" in note
+    (note,) = (note for note in stored("type-f1").notes if "Layout" in note)
+    assert "exclusive: mine" in note
 
 
 def test_the_table_of_trainings_has_the_encoder_and_the_sentences_that_are_never_noised(stored) -> None:
     counts = {"sentences": 5019, "zero": 0, "noise_nested": 607}
     table = stored("trainings", counts=counts, noise_probability=0.05)
     assert table.cell("mine", "Encoder").shown == "mpnet-base (12 layers, 108.9 million parameters)"
+    assert table.cell("mine", "Layout").shown == "exclusive"
     assert any("607 of 5019" in note and "0.0440" in note for note in table.notes)
 
 
@@ -47,5 +52,6 @@ def test_shipped_trainings_name_their_encoder(root) -> None:
     for path in (root / "resources" / "trainings").glob("*/*/provenance.json"):
         fact = training_fact(path, {})
         assert fact["extractor"] == read_json(path)["extractor"]
+        assert fact["layout"] == ("marker" if fact["extractor"] == "onerel" else "subword")
         encoders.add((fact["encoder"]["name"], fact["encoder"]["layers"]))
     assert encoders == {("minilm", 6), ("mpnet-base", 12)}

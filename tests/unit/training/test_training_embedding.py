@@ -18,7 +18,7 @@ from tripleaudit.training.embedding import EmbeddingRows, embedding_rows
 from tripleaudit.training.run import train_to
 from tripleaudit.training.settings import TrainingSettings
 
-SENTENCES = toy_sentences(chain=False)
+SENTENCES = toy_sentences()
 SETTINGS = {"epochs": 3, "batch_size": 3, "encoder_learning_rate": 1e-3, "head_learning_rate": 3e-3}
 
 

@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 def sentences(copies: int = 4):
-    return [replace(each, id=f"{copy}-{each.id}") for copy in range(copies) for each in toy_sentences(chain=False)]
+    return [replace(each, id=f"{copy}-{each.id}") for copy in range(copies) for each in toy_sentences()]
 
 
 def score(expected, found):
@@ -108,6 +108,7 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert record["encoder"]["name"] == "encoder"
     assert record["encoder"]["layers"] == result.model.encoder.config.num_hidden_layers
     assert record["encoder"]["parameters"] > 0
+    assert record["training"]["layout"] == result.model.config.layout
     head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
     assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
     assert record["inputs"]["train"]["sha256"] in card and str(home) not in card

@@ -1,10 +1,12 @@
 """Where the encoder's tokens lie in the text: character spans to token spans and back.
 
-A text is tokenised once by a fast tokenizer. Two layouts exist:
+A text is tokenised once by a fast tokenizer. Three layouts exist:
 
 - ``subword``: specials and word pieces, as the tokenizer gives them;
-- ``marker``: after the pieces of every whitespace word stands one marker token; the last token of an entity is then
-  the marker of its last word, so that start and end of an entity always differ (OneRel, Shang et al., AAAI 2022).
+- ``marker``: one marker token follows the pieces of every whitespace word; the last token of an entity is then the
+  marker of its last word, so that start and end of an entity always differ (OneRel, Shang et al., AAAI 2022);
+- ``exclusive``: the tokens of ``subword``; the model tags the token after an entity as its end
+  (:mod:`tripleaudit.extractors.casrel`), so that a special token has to follow the text.
 
 Predictions are always slices of the original text, never re-joined word pieces.
 """
@@ -20,6 +22,7 @@ from tripleaudit.corpora.spans import find_spans
 from tripleaudit.errors import UserError
 
 LAYOUTS = ("subword", "marker")
+EXCLUSIVE = "exclusive"
 MARKERS = ("[unused1]", "<unused1>", "madeupword0001")
 _WORD = re.compile(r"\S+")
 
@@ -73,17 +76,18 @@ class Aligner:
 
     Args:
         tokenizer: a fast tokenizer (character offsets are needed).
-        layout: ``subword`` or ``marker``.
+        layout: ``subword``, ``marker`` or ``exclusive``.
         marker: the marker token of the ``marker`` layout; the first of ``MARKERS`` in the vocabulary if None.
         limit: the most tokens the encoder takes, specials and markers included.
 
     Raises:
-        UserError: the tokenizer gives no offsets, or has no token that can serve as a marker.
+        UserError: the tokenizer gives no offsets, has no token that can serve as a marker, or appends no special token
+            that the ``exclusive`` layout needs.
     """
 
     def __init__(self, tokenizer, layout: str = "subword", marker: str | None = None, limit: int = 512):
-        if layout not in LAYOUTS:
-            raise UserError(f"layout {layout!r} is unknown; expected one of {', '.join(LAYOUTS)}")
+        if layout not in (*LAYOUTS, EXCLUSIVE):
+            raise UserError(f"layout {layout!r} is unknown; expected one of {', '.join((*LAYOUTS, EXCLUSIVE))}")
         if not getattr(tokenizer, "is_fast", False):
             raise UserError(
                 f"the tokenizer {type(tokenizer).__name__} of the encoder gives no character offsets; "
@@ -96,6 +100,11 @@ class Aligner:
         inner = [index for index, special in enumerate(specials) if not special] or [len(specials) // 2]
         self.prefix = probe["input_ids"][: inner[0]]
         self.suffix = probe["input_ids"][inner[-1] + 1 :]
+        if layout == EXCLUSIVE and not self.suffix:
+            raise UserError(
+                f"layout {EXCLUSIVE!r}: the encoder's tokenizer appends no special token to a text, which this layout "
+                "tags as the end of a last entity; use layout: marker"
+            )
         self.marker_id = _marker_id(tokenizer, marker) if layout == "marker" else None
         pieces = tokenizer("a b", add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         self._blanks = any(begin == 1 for begin, _ in pieces)  # a piece's offsets take in the blank before it

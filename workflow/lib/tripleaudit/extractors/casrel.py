@@ -2,18 +2,37 @@
 
 Shortcut: the object taggers are linear, so ``W(h_i + v) = W h_i + W v`` and each subject only adds one vector to
 logits that are computed once per sentence.
+
+The same equation limits which labels a sentence can have. The logit of token i for a subject with first and second
+state a and b is ``y_i + (y_a + y_b) / 2`` with one number y per token, relation and tag. Three layouts differ in where
+an entity's second state and its tail tag are:
+
+- ``subword``: on its last subword. An entity of one token that is an object of one triple and the subject of another
+  (a chain) has contradictory labels: ``y_S + y_A > 0``, but ``2 y_S < 0`` and ``2 y_A < 0``.
+- ``marker``: on the marker after its last word, the authors' layout. Chains fit; inputs are about twice as long, and
+  entities that end inside a whitespace word are lost.
+- ``exclusive`` (default): on the token after the entity. Chains fit and inputs stay as short as with ``subword``.
+  Adjacent entities (no token between them) share a token: a triple between two of them whose object is also a subject,
+  or two of them that are objects of one relation, one being a subject, have contradictory labels (at most 2 of 1,705
+  gold triples on CoNLL04, 1 of 11,312 on WebNLG, none on NYT).
+
+In every layout all subjects rank the tokens alike, so two pairs of one relation in a sentence (A-B and C-D without
+A-D and C-B) have contradictory labels. ``CasRelOwnSubject`` has separate weights for the subject and no chain limit;
+docs/differences.md has the proofs and what share of real gold is concerned.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors.alignment import EXCLUSIVE
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch, flat_spans, span_mean
-from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
-from tripleaudit.extractors.decoding import Found, nearest_tail, spans_from_tags
+from tripleaudit.extractors.declared.casrel_settings import CasRelOwnSubjectSettings, CasRelSettings
+from tripleaudit.extractors.decoding import Found, nearest_tail
 from tripleaudit.extractors.formulation import at_once
 from tripleaudit.extractors.losses import mean_bce, read_gold, write_gold
 
@@ -43,12 +62,14 @@ class CasRel(Extractor):
         """Draw one subject of each sentence and number the positive cells.
 
         Returns:
-            ``subject`` [B, 2] flat span (see :func:`tripleaudit.extractors.batches.flat_spans`) and ``present`` [B]
+            ``subject`` [B, 2] flat numbers of the subject's two states (:func:`batches.flat_spans`) and ``present`` [B]
             bool, whether there is one; gold cells (:func:`losses.write_gold`) ``subject`` of [B, L, 2] and ``object``
             of [B, L, 2, R].
         """
         draws = np.array([rng.random(dtype=np.float32) for rng in batch.rngs])
-        triples, shape, sentences = batch.triples.numpy(), batch.shape, len(batch.rows)
+        tag_of_end = tail_distance(config)
+        triples = batch.triples.numpy() + np.array([0, 0, tag_of_end, 0, 0, tag_of_end])
+        shape, sentences = batch.shape, len(batch.rows)
         start, end, present, drawn = draw_subjects(triples, draws, sentences)
         own = triples[drawn]
         relations = len(config.relations)
@@ -80,16 +101,45 @@ class CasRel(Extractor):
         base = self.object(hidden)  # [B, L, 2 R]
         if sentence is not None:
             base = base[sentence]  # [N, L, 2 R]
-        shift = span_mean(hidden, spans) @ self.object.weight.T  # [N, 2 R]
+        shift = self.subject_shift(span_mean(hidden, spans))  # [N, 2 R]
         return (base + shift[:, None]).unflatten(-1, (2, -1))  # [N, L, 2, R]
+
+    def subject_shift(self, subject: Tensor) -> Tensor:
+        """Return what a subject's mean state [N, H] adds to the logits of every token, [N, 2 R]."""
+        return subject @ self.object.weight.T
 
     def predict_rows(self, input_ids: Tensor, attention_mask: Tensor, content_mask: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.encode(input_ids, attention_mask)
 
-        def objects(sentence: Tensor, start: Tensor, end: Tensor) -> Tensor:
-            return self.object_logits(hidden, flat_spans(sentence, start, end, hidden.shape[1]), sentence)
+        def objects(sentence: Tensor, start: Tensor, tail: Tensor) -> Tensor:
+            return self.object_logits(hidden, flat_spans(sentence, start, tail, hidden.shape[1]), sentence)
 
-        return decode(self.subject(hidden), objects, content_mask.bool(), len(self.config.relations))
+        relations, distance = len(self.config.relations), tail_distance(self.config)
+        return decode(self.subject(hidden), objects, content_mask.bool(), relations, distance)
+
+
+class CasRelOwnSubject(CasRel):
+    """CasRel with separate weights for the subject: ``W h_i + U v_s`` instead of ``W (h_i + v_s)``.
+
+    This is not the published model, and no table calls it CasRel: docs/differences.md says what it is for.
+    """
+
+    name = "casrel-own-subject"
+    settings = CasRelOwnSubjectSettings
+
+    def __init__(self, config: ExtractorConfig, encoder=None):
+        super().__init__(config, encoder)
+        self.shift = nn.Linear(self.hidden_size, self.object.out_features, bias=False)  # U
+        for part in self.shift.weight.chunk(2):  # heads, tails
+            nn.init.xavier_uniform_(part)
+
+    def subject_shift(self, subject: Tensor) -> Tensor:
+        return self.shift(subject)
+
+
+def tail_distance(config: ExtractorConfig) -> int:
+    """Return how many tokens after an entity's last token its tail tag and second state are: 1 if ``exclusive``."""
+    return 1 if config.layout == EXCLUSIVE else 0
 
 
 def draw_subjects(
@@ -123,36 +173,46 @@ def tag_cells(length: int, sentence: np.ndarray, start: np.ndarray, end: np.ndar
 
 
 def decode(
-    subject_logits: Tensor, object_logits: Callable[[Tensor, Tensor, Tensor], Tensor], content: Tensor, relations: int
+    subject_logits: Tensor,
+    object_logits: Callable[[Tensor, Tensor, Tensor], Tensor],
+    content: Tensor,
+    relations: int,
+    distance: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Thresholds 0.5; a head takes the nearest tail at or after it (Wei et al. 2020, Section 3.2).
 
     Args:
-        subject_logits: [B, L, 2].
-        object_logits: (sentence [N], start [N], end [N]) -> [N, L, 2, R].
+        subject_logits: [B, L, 2], head and tail.
+        object_logits: (sentence [N], head [N], tail [N]) -> [N, L, 2, R].
         content: [B, L] bool; specials and padding start and end nothing.
+        distance: tokens between an entity's last token and its tail tag (:func:`tail_distance`).
 
     Returns:
         rows [n, 6] and scores [n], the product of the four probabilities used.
     """
-    subject = torch.where(content[..., None], subject_logits, -torch.inf)
-    sentence, start, end = spans_from_tags(subject[..., 0] > 0, subject[..., 1] > 0)  # [N]
+    length = content.shape[1]
+    may_end = F.pad(content, (distance, 0))[:, :length]
+    heads = torch.where(content, subject_logits[..., 0], -torch.inf)
+    tails = torch.where(may_end, subject_logits[..., 1], -torch.inf)
+    stops = nearest_tail(tails > 0, distance=distance)
+    sentence, start = torch.nonzero((heads > 0) & (stops < length), as_tuple=True)  # [N]
+    stop = stops[sentence, start]
     found = Found(content.device)
-    step = at_once(content.device, content.shape[1] * relations, ROWS_AT_ONCE)
+    step = at_once(content.device, length * relations, ROWS_AT_ONCE)
     for at in range(0, len(sentence), step):
-        s, a, b = sentence[at : at + step], start[at : at + step], end[at : at + step]
-        logits = object_logits(s, a, b)  # [N, L, 2, R]
-        logits = torch.where(content[s][..., None, None], logits, -torch.inf)
-        heads, tails = logits.unbind(dim=2)  # [N, L, R]
-        stops = nearest_tail(tails > 0, dim=1)  # [N, L, R]
-        row, first, relation = torch.nonzero((heads > 0) & (stops < heads.shape[1]), as_tuple=True)
-        last = stops[row, first, relation]  # [n]
+        s, a, b = sentence[at : at + step], start[at : at + step], stop[at : at + step]
+        object_heads, object_tails = object_logits(s, a, b).unbind(dim=2)  # [N, L, R]
+        object_heads = torch.where(content[s][..., None], object_heads, -torch.inf)
+        object_tails = torch.where(may_end[s][..., None], object_tails, -torch.inf)
+        object_stops = nearest_tail(object_tails > 0, dim=1, distance=distance)  # [N, L, R]
+        row, first, relation = torch.nonzero((object_heads > 0) & (object_stops < length), as_tuple=True)
+        last = object_stops[row, first, relation]  # [n]
         evidence = (
-            subject[s[row], a[row], 0],
-            subject[s[row], b[row], 1],
-            heads[row, first, relation],
-            tails[row, last, relation],
+            heads[s[row], a[row]],
+            tails[s[row], b[row]],
+            object_heads[row, first, relation],
+            object_tails[row, last, relation],
         )
         score = torch.stack(evidence).float().sigmoid().prod(dim=0)
-        found.add(s[row], a[row], b[row], relation, first, last, score)
+        found.add(s[row], a[row], b[row] - distance, relation, first, last - distance, score)
     return found.all()

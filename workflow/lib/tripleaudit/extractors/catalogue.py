@@ -8,16 +8,16 @@ from importlib import import_module
 from typing import Any, Final
 
 from tripleaudit.descriptors import ExtractorSpec
+from tripleaudit.extractors.declared.casrel_settings import CasRelOwnSubjectSettings
 
 
 def _of(kind: str, order: float, rte: float = 0, cardinality: float = 0, **options: Any) -> ExtractorSpec:
     """The descriptor of a class of this package, with its positions in the tables of both papers."""
     home = import_module(f"tripleaudit.extractors.declared.{kind.lower()}_settings")
     settings = getattr(home, f"{kind}Settings")
+    model = f"tripleaudit.extractors.{kind.lower()}:{kind}"
     return ExtractorSpec(
-        **{"name": kind.lower(), "label": kind, "reported": kind, **options},
-        model=f"tripleaudit.extractors.{kind.lower()}:{kind}",
-        settings=settings,
+        **{"name": kind.lower(), "label": kind, "reported": kind, "model": model, "settings": settings, **options},
         defaults=settings.training_defaults,
         order=order,
         rte_order=rte or order,
@@ -44,6 +44,17 @@ NZ_ONLY: Final = {"fields": {"drop_zero": True}}
 DROP_ZERO: Final = (
     _of("TDEER", 10.25, name="tdeer-drop-zero", base="tdeer", label="TDEER, trained NZ only", **NZ_ONLY),
     _of("CasRel", 10.5, name="casrel-drop-zero", base="casrel", label="CasRel, trained NZ only", **NZ_ONLY),
+)
+# not the published model: separate weights for the subject (docs/differences.md)
+CASREL_OWN_SUBJECT: Final = _of(
+    "CasRel",
+    10.6,
+    name="casrel-own-subject",
+    base="casrel",
+    label="CasRel (own subject weights)",
+    model="tripleaudit.extractors.casrel:CasRelOwnSubject",
+    settings=CasRelOwnSubjectSettings,
+    reported="",
 )
 CLASSIFIERS: Final = tuple(
     _of(

@@ -34,14 +34,18 @@ class Found:
         return rows[kept], scores[kept]
 
 
-def nearest_tail(tails: Tensor, dim: int = -1) -> Tensor:
-    """For each position along ``dim`` the first one at or after it that is a tail, L where there is none; int64."""
+def nearest_tail(tails: Tensor, dim: int = -1, distance: int = 0) -> Tensor:
+    """Return the first tail at least ``distance`` tokens after each position along ``dim``, L for none; int64."""
     length = tails.shape[dim]
     shape = [1] * tails.dim()
     shape[dim] = length
     positions = torch.arange(length, device=tails.device).view(shape)
     marked = torch.where(tails, positions, length)
-    return marked.flip(dim).cummin(dim).values.flip(dim)
+    nearest = marked.flip(dim).cummin(dim).values.flip(dim)
+    if distance == 0:
+        return nearest
+    missing = torch.full_like(nearest.narrow(dim, 0, distance), length)
+    return torch.cat([nearest.narrow(dim, distance, length - distance), missing], dim)
 
 
 def spans_from_tags(heads: Tensor, tails: Tensor, most: int | None = None) -> tuple[Tensor, Tensor, Tensor]:

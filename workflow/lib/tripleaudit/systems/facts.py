@@ -29,6 +29,7 @@ FACTS = (
 GAIN_LEVEL: Final = 0.9
 """Level of the interval of what twice the epochs gain: its upper end is a one-sided bound of 95 %."""
 HISTORIES = ("history.jsonl", "history.jsonl.gz")
+FORMER_LAYOUTS = {"onerel": "marker"}  # of trainings that do not record theirs; all others had "subword"
 SETTINGS = ("batch_size", "accumulation", "encoder_learning_rate", "head_learning_rate")
 
 
@@ -82,9 +83,18 @@ def training_fact(provenance: str | Path, keys: Mapping[str, Any]) -> dict[str, 
         "extractor": record.get("extractor"),
         "noise_probability": _noise_probability(record),
         "encoder": record.get("encoder"),
+        "layout": _layout(record),
         **found,
         "settings": {name: settings[name] for name in SETTINGS if name in settings},
     }
+
+
+def _layout(record: Mapping[str, Any]) -> str:
+    """Return the layout of the tokens that a training used; until version 0.3 a record had it among settings."""
+    if "layout" in record["training"]:
+        return record["training"]["layout"]
+    model = (record.get("settings") or {}).get("model") or {}
+    return model.get("layout") or FORMER_LAYOUTS.get(record.get("extractor"), "subword")
 
 
 def _noise_probability(record: Mapping[str, Any]) -> float | None:
@@ -102,7 +112,9 @@ def made_of(record: Mapping[str, Any]) -> str | None:
     """
     inputs = {role: file["sha256"] for role, file in (record.get("inputs") or {}).items()}
     settings = {name: value for name, value in (record.get("settings") or {}).items() if name != "double"}
-    return digest([record.get("extractor"), inputs, settings]) if "encoder" in inputs else None
+    if "encoder" not in inputs:
+        return None
+    return digest([record.get("extractor"), inputs, settings, (record.get("training") or {}).get("layout")])
 
 
 def gain_interval(

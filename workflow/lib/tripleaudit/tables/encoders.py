@@ -1,6 +1,6 @@
-"""The encoder behind measured values, and the extractor under which a paper prints values of a training."""
+"""Encoder and layout behind measured values, and the extractor under which a paper prints values of a training."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from tripleaudit.descriptors import EXTRACTORS
@@ -9,6 +9,7 @@ from tripleaudit.tables.cells import Cell
 
 UNKNOWN: Final = "not recorded"
 PAPER_ENCODER: Final = "The reported values are those of BERT-base (12 layers, 110 million parameters)."
+PAPER_LAYOUT: Final = "The authors' CasRel and OneRel use the layout marker (docs/differences.md)."
 
 
 def describe_encoder(fact: Mapping[str, Any]) -> str:
@@ -30,17 +31,26 @@ def encoder_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
         scores: the :class:`~tripleaudit.tables.inputs.ScoreIndex` of the table.
         cells: all cells of the table.
     """
+    systems = _systems_by(describe_encoder, scores, cells)
+    return [f"Encoder of the measured values: {systems}. {PAPER_ENCODER}"] if systems else []
+
+
+def layout_notes(scores: Any, cells: Iterable[Cell]) -> list[str]:
+    """Return the note that names the layout of every measured value next to a reported one, or none."""
+    systems = _systems_by(lambda fact: fact.get("layout") or UNKNOWN, scores, cells)
+    return [f"Layout of the tokens: {systems}. {PAPER_LAYOUT}"] if systems else []
+
+
+def _systems_by(fact_in_words: Callable[[Mapping[str, Any]], str], scores: Any, cells: Iterable[Cell]) -> str:
+    """Return the systems with a reported value by a fact of their trainings, such as ``minilm: CasRel, BiRTE; …``."""
     systems: dict[str, dict[str, None]] = {}
     for cell in cells:
         if cell.reported is None or cell.value is None or not cell.of:
             continue
         label = labels.extractor(cell.of["extractor"], cell.of["noise"])
         for fact in scores.trainings_behind(cell.of):
-            systems.setdefault(describe_encoder(fact), {})[label] = None
-    if not systems:
-        return []
-    measured = "; ".join(f"{encoder}: {', '.join(names)}" for encoder, names in systems.items())
-    return [f"Encoder of the measured values: {measured}. {PAPER_ENCODER}"]
+            systems.setdefault(fact_in_words(fact), {})[label] = None
+    return "; ".join(f"{words}: {', '.join(names)}" for words, names in systems.items())
 
 
 def name_in_paper(fact: Mapping[str, Any], name: str, noise: str) -> tuple[str, str]:

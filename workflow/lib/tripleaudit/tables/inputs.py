@@ -25,7 +25,7 @@ from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import Score
 from tripleaudit.scoring.units import sum_by_unit
 from tripleaudit.tables.cells import Cell, Column, Row, Table, needed, subject
-from tripleaudit.tables.encoders import encoder_notes, name_in_paper
+from tripleaudit.tables.encoders import encoder_notes, layout_notes, name_in_paper
 from tripleaudit.tables.unread_answers import UNREAD, UNREAD_STATUSES, UnreadAnswers, unread_notes
 
 UNFINISHED: Final = "†"
@@ -482,7 +482,8 @@ class TableInputs:
         """
         shown = [Column(one) if isinstance(one, str) else one for one in columns]
         cells = [cell for row in rows for cell in row.cells]
-        found = needed([*notes, *encoder_notes(self.scores, cells), *unread_notes(self.scores, cells)], cells)
+        facts = [*encoder_notes(self.scores, cells), *layout_notes(self.scores, cells)]
+        found = needed([*notes, *facts, *unread_notes(self.scores, cells)], cells)
         return Table("", self.options.get("caption") or caption, shown, rows, *heads, found, warnings=warnings)
 
 

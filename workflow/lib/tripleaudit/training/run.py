@@ -162,7 +162,9 @@ def train_to(
             device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             seconds=time.monotonic() - start,
         )
-        facts = {"settings": settings.full(), "counts": counts, **({"entity_types": types} if types else {})}
+        facts = {"settings": settings.full(), "layout": model.config.layout, "counts": counts}
+        if types:
+            facts["entity_types"] = types
         record = {**made, "extractor": name, "encoder": encoder_facts, "relations": len(relations)}
         record["training"] = facts | _facts(result)
         _save(out, None if values.get("double") else model, result.history, record)

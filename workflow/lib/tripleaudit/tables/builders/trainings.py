@@ -8,7 +8,7 @@ from typing import Any, Final
 from tripleaudit.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
-from tripleaudit.tables.encoders import describe_encoder
+from tripleaudit.tables.encoders import UNKNOWN, describe_encoder
 from tripleaudit.tables.gates import NOT_MEASURED
 from tripleaudit.tables.inputs import UNFINISHED, UNSETTLED, RunKey, TableInputs
 from tripleaudit.tables.loading import ended, trainings_of
@@ -17,6 +17,7 @@ from tripleaudit.training.convergence import CONVERGED, FEWEST, FLAT, MARGIN, RI
 COLUMNS: Final = (
     *(
         "Encoder",
+        "Layout",
         "Seeds",
         "Epochs",
         "Batch",
@@ -67,6 +68,7 @@ def trainings(inputs: TableInputs) -> Table:
         "Rates: the highest ones, of the encoder and of what stands on it. Batch: sentences, or instances, of an "
         "update.",
         *_noising_notes(found),
+        "Layout: where the extractor reads an entity's end (docs/differences.md).",
         "Best step: of the weights that are used. Minutes: the whole training with its validations.",
         any(len(each) > 1 for each in found.values())
         and "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
@@ -99,7 +101,8 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
     where = f"{labels.corpus(run.corpus)}, {labels.protocol(run.protocol)}, {labels.SETTINGS[run.training]}"
     encoders = dict.fromkeys(map(describe_encoder, facts))
     seeds = Cell(len(facts), 0, of=subject(run._asdict()))
-    cells = [Cell(text=", ".join(encoders)), seeds, *_cells(facts)]
+    layouts = dict.fromkeys(fact.get("layout") or UNKNOWN for fact in facts)
+    cells = [Cell(text=", ".join(encoders)), Cell(text=", ".join(layouts)), seeds, *_cells(facts)]
     return Row(labels.extractor(run.extractor, run.noise), cells, where)
 
 
