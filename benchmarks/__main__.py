@@ -21,7 +21,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import extractor_names
 from tripleaudit.shipped import DATA
 
-from .speed import Measurement, Task, run, table, threads_at_hand, write_results
+from .speed import Measurement, Task, results_folder, run, table, threads_at_hand, write_results
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = (
@@ -88,7 +88,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=threads_at_hand(), help="CPU threads")
     parser.add_argument("--cpu", action="store_true", help="use no GPU")
     parser.add_argument("--synthetic", action="store_true", help="synthetic sentences even where WebNLG is at hand")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks", help="folder")
+    parser.add_argument("--out", type=Path, default=results_folder(), help="folder")
     options = parser.parse_args(arguments)
     for name in ("batches", "rounds", "prediction_batch", "threads"):
         if getattr(options, name) < 1:
@@ -132,15 +132,17 @@ def webnlg() -> Path | None:
 
 
 def minilm() -> Path:
-    """The folder of the MiniLM encoder, fetched once."""
-    from tripleaudit.sources import registry
-    from tripleaudit.sources.fetch import fetch
+    """Return the folder of the MiniLM encoder, which is not fetched here.
 
-    path = ROOT / "resources" / "downloads" / "minilm"
-    if not path.exists():
-        entry = registry.model("minilm")
-        fetch(entry.source, path, model=True, sha256=entry.sha256)
-    return path
+    Raises:
+        UserError: it is not there.
+    """
+    path = Path(os.environ.get("TRIPLEAUDIT_BENCH_ENCODER", "resources/downloads/minilm"))
+    if not path.is_dir():
+        raise UserError(
+            f"{path}: no encoder; fetch it: tripleaudit fetch --model minilm --out resources/downloads/minilm"
+        )
+    return path.absolute()
 
 
 def base_sized(folder: Path) -> Path:

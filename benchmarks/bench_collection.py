@@ -25,6 +25,8 @@ import psutil
 
 from tripleaudit.files import atomic_write, read_json, read_jsonl
 
+from .speed import results_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "resources" / "demo"
 SHARE = 0.25  # of the sentences that state triples
@@ -42,7 +44,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--block", type=int, default=2_000)
     parser.add_argument("--single_step", type=int, default=4_000, help="sentences of the run without the gate")
     parser.add_argument("--small", type=int, default=4_000, help="sentences of the run whose memory is compared")
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks" / "collection")
+    parser.add_argument("--out", type=Path, default=results_folder() / "collection")
     parser.add_argument("--repeats", type=int, default=0, help="compare one worker with two, so many times")
     options = parser.parse_args(list(arguments))
     models = models_in(options.out)
@@ -220,7 +222,7 @@ def watched(out: Path, models: Path, workers: int, block: int) -> dict[str, floa
         "sentences a second by the clock": sentences / (end - begin),
         "cores that it got": sum(spent.values()) / (end - begin),
         "µs of CPU a sentence, workers": 1e6 * sum(models_) / sentences,
-        "µs of CPU a sentence, reading and Ray": 1e6 * (sum(spent.values()) - sum(models_)) / sentences,
+        "µs of CPU a sentence, reading": 1e6 * (sum(spent.values()) - sum(models_)) / sentences,
         f"sentences a second on {CORES} cores of its own": sentences / alone,
     }
 
@@ -231,7 +233,7 @@ def cpu_times(process: psutil.Process) -> dict[tuple[int, bool], float]:
     for each in [process, *process.children(recursive=True)]:
         try:
             times = each.cpu_times()
-            found[each.pid, "MapBatches(Extract" in " ".join(each.cmdline())] = times.user + times.system
+            found[each.pid, "multiprocessing.spawn" in " ".join(each.cmdline())] = times.user + times.system
         except psutil.Error:
             continue
     return found

@@ -107,7 +107,7 @@ def main() -> int:
     for result in results:
         missed = "; missed" if result["ratio"] > result["goal"] else ""
         print(", ".join(f"{key} {value}" for key, value in result.items()) + missed)
-    with atomic_write(ROOT / "results" / "benchmarks" / "embedding.csv") as file:
+    with atomic_write(speed.results_folder() / "embedding.csv") as file:
         lines = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         lines.writeheader()
         lines.writerows(results)

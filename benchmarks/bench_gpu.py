@@ -7,7 +7,6 @@ measured in turn, until the time left is shorter than the longest measurement; a
 import argparse
 import collections
 import itertools
-import os
 import statistics
 import sys
 import tempfile
@@ -366,7 +365,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     parser.add_argument("--precision", nargs="+", choices=("bf16", "float32", "tf32"), default=["bf16"])
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="0: as in the preset")
     parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--out", type=Path, default=ROOT / "results" / "benchmarks")
+    parser.add_argument("--out", type=Path, default=speed.results_folder())
     options = parser.parse_args(list(arguments))
     if not torch.cuda.is_available():
         print("no GPU here: nothing is measured")
@@ -420,7 +419,7 @@ def encoder_folder() -> Path:
     """The encoder to measure with."""
     from .__main__ import minilm
 
-    return Path(os.environ["TRIPLEAUDIT_BENCH_ENCODER"]) if "TRIPLEAUDIT_BENCH_ENCODER" in os.environ else minilm()
+    return minilm()
 
 
 def speed_data() -> Path | None:

@@ -214,6 +214,6 @@ def main() -> int:
 
     rows = [row for name in NAMES for row in counted(name, minilm())]
     columns = ("extractor", "batch", "length", "operators", "encoder", "ratio", "synchronisations", "capturable")
-    speed.write_results(ROOT / "results" / "benchmarks" / "operators", columns, rows, markdown(rows))
+    speed.write_results(speed.results_folder() / "operators", columns, rows, markdown(rows))
     print(markdown(rows))
     return int(bool(faults(rows)))

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -316,6 +317,11 @@ def shares_of_time(
 def table(heads: Sequence[str], rows: Iterable[Sequence]) -> list[str]:
     """The lines of a Markdown table."""
     return [f"| {' | '.join(map(str, cells))} |" for cells in (heads, ["---"] * len(heads), *rows)]
+
+
+def results_folder() -> Path:
+    """Return the folder for results: ``BENCHMARKS_OUT``, by default one outside the checkout."""
+    return Path(os.environ.get("BENCHMARKS_OUT") or Path(tempfile.gettempdir(), "tripleaudit-benchmarks"))
 
 
 def write_results(stem: Path, columns: Sequence[str], rows: Iterable[object], text: str) -> None:
