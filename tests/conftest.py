@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from support import outside
+
+outside.redirect()
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # a busy machine is no failure, nor is chance: `make fuzz` takes a seed to look further
@@ -20,6 +24,33 @@ settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--fresh", action="store_true", help="install the wheel into an environment of its own (minutes)")
+
+
+# Why a test may be skipped (CONTRIBUTING.md); with STRICT_SKIPS=1, as in CI, any other reason is a failure.
+EXPECTED_SKIPS = re.compile(
+    r"no real corpora|not installed|could not import|no (pdflatex|chromium|GPU|VNNI)|needs? (root|a GPU)"
+    r"|only glibc|SLURM|slurm"
+)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.skipped and isinstance(report.longrepr, tuple) and os.environ.get("STRICT_SKIPS"):
+        reason = report.longrepr[2]
+        if not EXPECTED_SKIPS.search(reason):
+            report.outcome, report.longrepr = "failed", f"unexpected skip: {reason}"
+    return report
+
+
+def pytest_sessionfinish(session):
+    """Fail the run if a test has written into the home folder, and remove the folders of the run."""
+    if hasattr(session.config, "workerinput"):
+        return  # a worker; the process that started it looks
+    if written := outside.files_in_home():
+        print(f"\nwritten into the home folder by tests: {', '.join(written[:10])}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    outside.remove()
 
 
 @pytest.fixture(autouse=True)
