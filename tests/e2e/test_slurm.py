@@ -3,10 +3,7 @@
 import contextlib
 import os
 import re
-import subprocess
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -32,7 +29,9 @@ def finished(tmp_path_factory, tiny_encoder):
     """The folder of the study, what Snakemake printed, and what SLURM knows about its jobs, by rule."""
     folder = tmp_path_factory.mktemp("slurm")
     study = {"protocols": {"original": None}, "settings": ["nz"], "tables": TABLES, "gpu": "auto"}
-    config = write_study(folder, tiny_encoder, noising=None, **study)
+    texts = {"files": "texts.txt", "extractor": "casrel", "gate": None, "block": 10, "jobs": 2}
+    config = write_study(folder, tiny_encoder, noising=None, collections={"news": texts}, **study)
+    (folder / "texts.txt").write_text("london is the capital of england\n" * 40, encoding="utf-8")
     # few sentences: an encoder that knows nothing finds triples everywhere, and that takes time
     for split, size in (("train", 32), ("valid", 6), ("test", 6)):
         path = folder / f"{split}.jsonl"
@@ -46,37 +45,19 @@ def finished(tmp_path_factory, tiny_encoder):
         result = snakemake(
             folder,
             *("--workflow-profile", str(ROOT / "workflow/profiles/slurm"), *BOX.split(), "--latency-wait", "10"),
-            *("--", "tables", "probe.txt"),
+            *("--", "tables", "collection", "probe.txt"),
             config=config,
             snakefile=ROOT / "tests/support/cluster.smk",
             HF_HUB_OFFLINE="0",
             PYTHONPATH=os.environ.get("PYTHONPATH", ""),  # a scheduler starts real processes
         )
-        recipe = ray_in_an_allocation(folder) if result.returncode == 0 else None
         jobs = accounts("JobId", "ArrayTaskId", "Comment", "Partition", "JobState", "TresPerJob", "TimeLimit")
     assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-8000:]
     print(f"{len(jobs)} jobs in {time.monotonic() - started:.0f} s")
     by_rule = {}
     for job in jobs:
         by_rule.setdefault(re.match(r"rule_(\w+?)(?:_wildcards_.*)?$", job["Comment"])[1], []).append(job)
-    return SimpleNamespace(folder=folder, output=result.stdout + result.stderr, jobs=by_rule, recipe=recipe)
-
-
-def ray_in_an_allocation(folder):
-    """Run the recipe for a Ray cluster inside an allocation, with the extractor that the study trained."""
-    (folder / "texts.txt").write_text("london is the capital of england\n" * 40, encoding="utf-8")
-    (model,) = folder.glob("results/small/models/*/*/*/*/*/model.safetensors")
-    command = [sys.executable, "-m", "tripleaudit", "collection", "run", "texts.txt", "--out", "extracted"]
-    places = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    return subprocess.run(
-        ["sbatch", "--wait", "--partition", "cpu", "--comment", "rule_recipe", "--output", "recipe.log"]
-        + [str(ROOT / "workflow/profiles/slurm/ray.sh"), *command, "--block", "10", "--model", str(model.parent)]
-        + ["--gpu", "0"],
-        cwd=folder,
-        env={**os.environ, "PATH": places, "RAY_START_OPTIONS": "--num-cpus 4 --object-store-memory 100000000"},
-        capture_output=True,
-        text=True,
-    )
+    return SimpleNamespace(folder=folder, output=result.stdout + result.stderr, jobs=by_rule)
 
 
 def test_tables_are_made_of_what_the_cluster_trained_and_predicted(finished):
@@ -109,7 +90,7 @@ def test_equal_jobs_are_one_array(finished):
     assert "Submitted array job" in finished.output
 
 
-def test_a_ray_cluster_inside_an_allocation_extracts_a_collection(finished):
-    log = (finished.folder / "recipe.log").read_text(encoding="utf-8")
-    assert finished.recipe.returncode == 0, finished.recipe.stderr + log[-4000:]
-    assert len(list(read_jsonl(finished.folder / "extracted"))) == 40
+def test_the_blocks_of_a_collection_are_divided_among_jobs(finished):
+    assert [job["JobState"] for job in finished.jobs["extract_collection"]] == ["COMPLETED"] * 2
+    rows = [row for _, row in read_jsonl(finished.folder / "results/small/collections/news")]
+    assert [row["line"] for row in rows] == list(range(1, 41))

@@ -151,11 +151,14 @@ NOTHING: set[str] = set()
 MORE = ("", "")  # one more statement at the end of a module
 SHOWN = {"table", "plot", "write_report"}
 SCORED = {"score", "score_classifier", "estimate"} | SHOWN
-READ = {"train", "predict", "extract_collection", "prepare_corpus", "select_texts", "generate"}
+COLLECTION = {"divide_collection", "extract_collection", "finish_collection"}
+READ = COLLECTION | {"train", "predict", "prepare_corpus", "select_texts", "generate"}
 MADE = {"build_protocol", "build_augmented", "train_masked_lm", "predict_baseline"}
 PLACED = SCORED | READ | MADE | {"predict_system", "original_split"}
+FACTS = {"system_facts", "training_facts"}
 TOPICS = {"train_topics", "score_triples", "estimate"}
 EXTRACTED = {"extract_needles", "estimate"}
+NEEDLES = {"make_needles", "extract_needles", "rate_needles", "score_needles"}
 LOCAL = "    with open_text(path) as {0}, json_explained(path):\n        return json.load({0})"
 EDITS = {
     "a docstring": ("scoring/matching.py", ('"""', '"""Other words. '), NOTHING),
@@ -176,11 +179,11 @@ EDITS = {
     "a prompt of a study": ("data/prompts/open.yaml", ("You read", "You now read"), NOTHING),  # and its content
     "a prompt of the judge": ("data/prompts/judge.yaml", ("messages:", "messages:  #"), NOTHING),
     "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), SHOWN),
-    "a matching rule": ("scoring/matching.py", MORE, SCORED | {"train"}),
-    "where entities are": ("corpora/spans.py", MORE, PLACED),
+    "a matching rule": ("scoring/matching.py", MORE, SCORED | FACTS | {"train"}),
+    "where entities are": ("corpora/spans.py", MORE, PLACED | FACTS),
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),
     "types of triples": ("protocols/types.py", MORE, SCORED | MADE - {"train_masked_lm"} | {"audit"}),
-    "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | {"score_triples"}),
+    "the bootstrap": ("scoring/bootstrap.py", MORE, SCORED | FACTS | NEEDLES | {"score_triples"}),
     "an extractor": ("extractors/casrel.py", MORE, {"train", "predict"}),
     "settings of an extractor": ("extractors/declared/casrel_settings.py", MORE, {"train", "predict"}),
     "noise of entities": ("protocols/noising.py", MORE, {"train", "estimate"}),

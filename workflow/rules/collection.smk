@@ -1,25 +1,49 @@
-# Triples of large text collections, on Ray Data: one job a collection, which goes on from its finished blocks.
+# Triples of large text collections: the texts are divided into blocks, which several jobs extract.
 COLLECTIONS = STUDY.collections
 
 
-rule extract_collection:
-    """Triples of one collection: the gate reads every sentence, the extractor what passes."""
+rule divide_collection:
+    """The blocks of one collection: file, first row, number of rows and digest of each."""
     input:
+        texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
+    output:
+        "<study>/collections/{collection}/division.json",
+    log:
+        "<logs>/divide_collection/{collection}.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=COLLECTIONS.runtime,
+    params:
+        addresses=COLLECTIONS.addresses,
+        reading=COLLECTIONS.reading_options,
+    shell:
+        "python -m tripleaudit collection divide {input.texts:q} {params.addresses:q} {params.reading:q} "
+        "--out $(dirname {output:q}) > {log:q} 2>&1"
+
+
+rule extract_collection:
+    """Triples of one part of the blocks, a file each; a job that is started again goes on from finished blocks."""
+    input:
+        division="<study>/collections/{collection}/division.json",
         texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
         model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
         gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
         folders=files_of(COLLECTIONS.models),
     output:
-        "<study>/collections/{collection}/collection.json",
+        "<study>/collections/{collection}/parts/{part}-of-{parts}.json",
     log:
-        "<logs>/extract_collection/{collection}.log",
+        "<logs>/extract_collection/{collection}/{part}-of-{parts}.log",
+    wildcard_constraints:
+        part=r"\d+",
+        parts=r"\d+",
     threads: COLLECTIONS.threads
     resources:
-        gpu=0 if config["gpu"] == 0 else COLLECTIONS.gpus,
+        gpu=0 if config["gpu"] == 0 else 1,
         mem_mb=COLLECTIONS.mem_mb,
         runtime=COLLECTIONS.runtime,
     params:
         addresses=COLLECTIONS.addresses,
+        reading=COLLECTIONS.reading_options,
         deciding=COLLECTIONS.deciding_options,
         speed=COLLECTIONS.speed_options,
         who=lambda wildcards, input, threads: COLLECTIONS.who_options(wildcards.collection, threads),
@@ -27,8 +51,39 @@ rule extract_collection:
         system=COLLECTIONS.identity,
         code=collection_code,
     shell:
-        "python -m tripleaudit collection run {input.texts:q} {params.addresses:q} {params.who:q} "
-        "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} --replace "
+        "python -m tripleaudit collection part {input.texts:q} {params.addresses:q} {params.reading:q} {params.who:q} "
+        "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} "
+        "--number {wildcards.part} --parts {wildcards.parts} "
+        "--name {wildcards.collection:q} --out $(dirname {input.division:q}) > {log:q} 2>&1"
+
+
+rule finish_collection:
+    """The manifest of one collection, when the blocks of all parts are there; other blocks are removed."""
+    input:
+        division="<study>/collections/{collection}/division.json",
+        parts=lambda wildcards: COLLECTIONS.parts(wildcards.collection),
+        texts=lambda wildcards: COLLECTIONS.texts(wildcards.collection),
+        model=lambda wildcards: COLLECTIONS.model(wildcards.collection),
+        gate=lambda wildcards: COLLECTIONS.gate(wildcards.collection),
+        folders=files_of(COLLECTIONS.models),
+    output:
+        "<study>/collections/{collection}/collection.json",
+    log:
+        "<logs>/finish_collection/{collection}.log",
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=30,
+    params:
+        addresses=COLLECTIONS.addresses,
+        reading=COLLECTIONS.reading_options,
+        deciding=COLLECTIONS.deciding_options,
+        who=lambda wildcards, input: COLLECTIONS.who_options(wildcards.collection, 1),
+        gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
+        system=COLLECTIONS.identity,
+        code=collection_code,
+    shell:
+        "python -m tripleaudit collection finish {input.texts:q} {params.addresses:q} {params.reading:q} "
+        "{params.who:q} {params.gate:q} {params.deciding:q} --gpus 0 "
         "--name {wildcards.collection:q} --out $(dirname {output:q}) > {log:q} 2>&1"
 
 

@@ -1,18 +1,14 @@
-"""From files to finished blocks on one Ray cluster, and the blocks read as one file by all that reads predictions."""
+"""From files to finished blocks, in this process and in several, and the blocks read as one file by every reader."""
 
-import contextlib
-import functools
 import gzip
 import json
 import math
 import os
-import pickle
+import random
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,13 +18,11 @@ import pyarrow.parquet as parquet
 import pytest
 
 from support.extractors import build, toy_sentences
-from support.fake_endpoint import FakeEndpoint
 from tripleaudit.cli import main
-from tripleaudit.collection import cluster, engine
-from tripleaudit.collection.cluster import Cluster
+from tripleaudit.collection import engine, pipeline
 from tripleaudit.collection.cost import forecast
 from tripleaudit.collection.engine import Collection, run_collection
-from tripleaudit.collection.finished import folder_of, read_state, write_block
+from tripleaudit.collection.finished import folder_of, write_block
 from tripleaudit.collection.pipeline import Models, System, predictions
 from tripleaudit.collection.reading import Line, Reading
 from tripleaudit.corpora.model import Sentence, Span, Triple
@@ -39,30 +33,10 @@ from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
 from tripleaudit.files import plain_row, read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.plan.study import Study
 from tripleaudit.tables.building import make_table
 from tripleaudit.training.stream import Extracted
 
 COPIES, SIZE = 12, 20
-HERE = Cluster(address=None)
-
-
-def imported_ray():
-    """Ray reads its settings when it is imported, so that whichever test comes first has to say them."""
-    with cluster._settings_of_ray(HERE):
-        import ray
-    return ray
-
-
-@pytest.fixture(scope="module")
-def ray_here():
-    """One Ray cluster with a pretended GPU for all tests that need one; few rows are else extracted in this process."""
-    ray = imported_ray()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ray, "init", functools.partial(ray.init, num_gpus=1))
-        with cluster.connected(replace(HERE, workers=2)):
-            yield
-    assert not list(Path("/tmp").glob(f"{cluster.FOLDER}-{psutil.Process().pid}-*"))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +71,7 @@ def collection(files, models, out, gate=True, size=SIZE, reading=(), **changes):
 @pytest.fixture(scope="module")
 def extracted(models, texts, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
-    return out, run_collection(collection(texts / "gold.jsonl", models, out), HERE)
+    return out, run_collection(collection(texts / "gold.jsonl", models, out))
 
 
 def rows_of(out):
@@ -115,7 +89,7 @@ def blocks_of(out):
 def made(work):
     """Run a collection; returns its manifest, and the names of the blocks that were made, new or again."""
     before = blocks_of(work.target.location)
-    manifest = run_collection(work, HERE)
+    manifest = run_collection(work)
     return manifest, {name for name, file in blocks_of(work.target.location).items() if file != before.get(name)}
 
 
@@ -187,7 +161,7 @@ def test_files_that_are_added_changed_or_gone_touch_only_their_blocks(models, te
     for name, own in (("a.txt", lines), ("b.txt", lines[::-1]), ("deep/a.txt", lines)):
         (folder / name).write_text("\n".join(own) + "\n")
     work = collection(folder, models, tmp_path / "out", size=10)
-    run_collection(work, HERE)
+    run_collection(work)
     assert len({row["id"] for row in rows_of(tmp_path / "out")}) == 3 * len(lines)
     (folder / "c.txt").write_text("\n".join(lines[:7]) + "\n")
     assert [name[:5] for name in made(work)[1]] == ["c.txt"]
@@ -207,11 +181,11 @@ def test_a_file_of_the_same_size_is_read_again_if_its_time_of_change_differs(mod
     work, file = collection(tmp_path / "a.txt", models, tmp_path / "out"), tmp_path / "a.txt"
     file.write_text("\n".join(lines))
     changed = file.stat().st_mtime_ns
-    run_collection(work, HERE)
+    run_collection(work)
     lines[2] = lines[2].swapcase()
     file.write_text("\n".join(lines))
     os.utime(file, ns=(changed, changed + 10**9))
-    run_collection(work, HERE)
+    run_collection(work)
     assert [row["text"] for row in rows_of(tmp_path / "out")] == lines
 
 
@@ -220,31 +194,29 @@ def test_what_decides_the_triples_decides_the_blocks(models, texts, tmp_path):
         same = collection(texts / "gold.jsonl", models, tmp_path, code=code)
         return replace(same, models=replace(same.models, threshold=threshold))
 
-    assert run_collection(work(), HERE)["counts"]["let_through"] > 0
+    assert run_collection(work())["counts"]["let_through"] > 0
     first = blocks_of(tmp_path)
     with pytest.raises(UserError, match=r"was made with threshold 0\.5 \(now 1\.0\);"):
-        run_collection(work(1.0), HERE)
-    assert run_collection(work(1.0), HERE, replace=True)["counts"]["let_through"] == 0
+        run_collection(work(1.0))
+    assert run_collection(work(1.0), replace=True)["counts"]["let_through"] == 0
     second = blocks_of(tmp_path)
     assert not first.keys() & second.keys() and all(row["triples"] == [] for row in rows_of(tmp_path))
     with pytest.raises(UserError, match=r"was made with code  \(now other\);"):
-        run_collection(work(1.0, "other"), HERE)
-    run_collection(work(1.0, "other"), HERE, replace=True)
+        run_collection(work(1.0, "other"))
+    run_collection(work(1.0, "other"), replace=True)
     assert not second.keys() & blocks_of(tmp_path).keys()
 
 
 def test_a_block_that_an_interrupted_run_made_again_has_its_own_digest(models, texts, tmp_path, monkeypatch):
     work = collection(texts / "gold.jsonl", models, tmp_path)
-    lost, other, *_ = (block["file"] for block in run_collection(work, HERE)["blocks"])
+    lost, other, *_ = (block["file"] for block in run_collection(work)["blocks"])
     (tmp_path / lost).unlink()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(engine, "remove_others", interrupted)
-        run_collection(work, HERE)
+        run_collection(work)
     assert (tmp_path / lost).exists()
-    known = read_state(work.target)["digests"]
-    assert other in known and lost not in known
     parquet.write_table(parquet.read_table(tmp_path / other), tmp_path / other, compression="none")
-    blocks = run_collection(work, HERE)["blocks"]
+    blocks = run_collection(work)["blocks"]
     assert all(block["sha256"] == sha256(tmp_path / block["file"]) for block in blocks)
 
 
@@ -267,103 +239,100 @@ def test_types_of_entities_survive_in_blocks(tmp_path):
 
 
 def test_without_a_gate_and_with_triples_only(models, texts, tmp_path):
-    manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, False, write="triples"), HERE)
+    manifest = run_collection(collection(texts / "gold.jsonl", models, tmp_path, False, write="triples"))
     rows = rows_of(tmp_path)
     assert manifest["counts"]["let_through"] == manifest["counts"]["sentences"] == COPIES * len(toy_sentences())
     assert len(rows) == manifest["counts"]["with_triples"] and all(row["triples"] for row in rows)
     assert "gate" not in rows[0] and manifest["gate"] is None
 
 
-def kill_while(run, out, size):
-    """Kill the process that holds the models while blocks are being made; the run has to succeed."""
-    failed = []
+@pytest.fixture(scope="module")
+def many(texts):
+    """More rows than are worth other processes: the toy sentences, each with a number of its own."""
+    rows = [
+        {"text": f"{each.text} {copy}"} for copy in range(1100 // len(toy_sentences()) + 1) for each in toy_sentences()
+    ]
+    (texts / "many.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    return texts / "many.jsonl"
 
-    def caught():
-        try:
-            assert run() != 1  # of a command
-        except BaseException as error:
-            failed.append(error)
 
-    thread = threading.Thread(target=caught)
-    thread.start()
-    while thread.is_alive() and not blocks_of(out):
+def started(many, models, out):
+    """Start the command with two workers, as a process group of its own."""
+    command = ["collection", "run", str(many), "--model", str(models / "casrel"), "--gate", str(models / "zcc")]
+    options = ["--out", str(out), "--block", "25", "--batch-size", "8", "--workers", "2", "--gpu", "0"]
+    return psutil.Popen([sys.executable, "-m", "tripleaudit", *command, *options], stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_blocks(process, out, number):
+    while process.poll() is None and len(blocks_of(out)) < number:
         time.sleep(0.01)
-    killed = children("MapBatches(Extract)")
-    for process in killed:
-        process.kill()
-    unfinished = len(blocks_of(out)) < math.ceil((COPIES * len(toy_sentences()) + 1) / size)
-    thread.join()
-    assert not failed and len(killed) == 1 and unfinished
 
 
-def children(name):
-    """Return the processes under this one with a name, but no copy of one that is about to become another program."""
-    parents = {}
-    for each in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-            if name in " ".join(each.cmdline()):
-                parents[each] = each.ppid()
-    return [each for each, parent in parents.items() if parent not in {other.pid for other in parents}]
+@pytest.mark.slow
+def test_two_workers_make_the_same_rows_and_one_that_dies_is_one_sentence(many, models, tmp_path):
+    work = collection(many, models, tmp_path / "one", size=25)
+    run_collection(work)
+    command = started(many, models, tmp_path / "two")
+    wait_for_blocks(command, tmp_path / "two", 3)
+    worker = next(each for each in command.children() if "multiprocessing.spawn" in " ".join(each.cmdline()))
+    worker.kill()
+    error = command.communicate()[1].splitlines()[-1]
+    assert error.startswith("error: a worker process died") and command.returncode == 1
+    before = blocks_of(tmp_path / "two")
+    assert 3 <= len(before) < len(blocks_of(tmp_path / "one")), "the command had finished"
+    again = started(many, models, tmp_path / "two")
+    assert again.wait() == 0
+    assert rows_of(tmp_path / "two") == rows_of(tmp_path / "one")
+    assert before.items() <= blocks_of(tmp_path / "two").items()
 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-@pytest.mark.parametrize("where", [HERE, replace(HERE, gpus=0.5)], ids=["CPU", "half a GPU"])
-def test_processes_that_are_killed_lose_and_double_nothing(
-    ray_here, extracted, models, texts, tmp_path, monkeypatch, where
-):
-    """On Ray; the process that holds the models is killed, while blocks are being made."""
-    monkeypatch.setattr(engine, "FEW", 0)
-    out, _ = extracted
-    work = collection(texts / "gold.jsonl", models, tmp_path, size=3)
-    kill_while(lambda: run_collection(work, where), tmp_path, size=3)
-    assert triples_of(tmp_path) == triples_of(out)
+def test_a_command_that_is_killed_ten_times_makes_every_row_once_and_leaves_no_process(many, models, tmp_path):
+    run_collection(collection(many, models, tmp_path / "one", size=25))
+    chance = random.Random(5)
+    for _ in range(10):
+        command = started(many, models, tmp_path / "killed")
+        wait_for_blocks(command, tmp_path / "killed", len(blocks_of(tmp_path / "killed")) + 1)
+        time.sleep(chance.uniform(0, 0.3))
+        workers = command.children(recursive=True)
+        command.kill()
+        command.wait()
+        assert not psutil.wait_procs(workers, timeout=60)[1]
+    assert started(many, models, tmp_path / "killed").wait() == 0
+    assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "one")
+    assert not [path for path in (tmp_path / "killed" / "blocks").iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.slow
-@pytest.mark.thorough
-@pytest.mark.parametrize("victim", ["driver", "raylet"])
-def test_a_driver_or_daemon_that_is_killed_goes_on_from_its_blocks(extracted, models, texts, tmp_path, victim):
-    out, _ = extracted
-    work = collection(texts / "gold.jsonl", models, tmp_path, size=1)
-    code = "import pickle; from tripleaudit.collection import engine; engine.FEW = 0;"
-    code += f"engine.run_collection(pickle.loads({pickle.dumps(work)!r}), engine.Cluster(address=None))"
-    with open(tmp_path / "said.txt", "w") as said:
-        driver = subprocess.Popen([sys.executable, "-c", code], stderr=said)
-    while driver.poll() is None and len(blocks_of(tmp_path)) < 2:
-        time.sleep(0.01)
-    own = psutil.Process(driver.pid).children(recursive=True)
-    {"driver": driver, **{each.name(): each for each in own}}[victim].kill()
-    driver.wait()
-    before = blocks_of(tmp_path)
-    assert 2 <= len(before) < COPIES * len(toy_sentences()), "the driver had finished"
-    gone, alive = psutil.wait_procs(own, timeout=300)
-    assert gone and not alive
-    if victim == "raylet":
-        said = (tmp_path / "said.txt").read_text()
-        assert re.search(
-            r"^error: Ray's daemon on this machine \(the raylet\) died.* the same command goes on", said, re.M
-        )
-        assert "Traceback" not in said and "Last 20 lines" not in said and driver.returncode == 1
-    before = blocks_of(tmp_path)
-    _, again = made(work)
-    assert not again & before.keys() and len(blocks_of(tmp_path)) == COPIES * len(toy_sentences()) + 1
-    assert triples_of(tmp_path) == triples_of(out)
-    assert not [path for path in (tmp_path / "blocks").iterdir() if path.name.startswith(".")]
+def test_parts_that_several_jobs_extract_make_the_same_collection(extracted, models, texts, tmp_path, capsys):
+    options = [str(texts / "gold.jsonl"), "--out", str(tmp_path), "--block", str(SIZE)]
+    models_ = ["--model", str(models / "casrel"), "--gate", str(models / "zcc"), "--batch-size", "8", "--gpu", "0"]
+    assert main(["collection", "divide", *options]) == 0
+    assert main(["collection", "part", *options, *models_, "--number", "2", "--parts", "2"]) == 0
+    assert main(["collection", "finish", *options, *models_]) == 1
+    assert re.search(r"error: .*: 2 of 5 blocks are missing, the first is gold", capsys.readouterr().err)
+    assert main(["collection", "part", *options, *models_, "--number", "1", "--parts", "2"]) == 0
+    assert main(["collection", "finish", *options, *models_]) == 0
+    manifest = json.loads((tmp_path / "collection.json").read_text())
+    assert rows_of(tmp_path) == rows_of(extracted[0])
+    assert {**manifest["counts"]} == extracted[1]["counts"]
+    parts = [json.loads((tmp_path / f"parts/{part}-of-2.json").read_text()) for part in (1, 2)]
+    listed = {Path(block["file"]).stem: block["sha256"] for block in manifest["blocks"]}
+    assert parts[0] | parts[1] == listed and len(parts[0]) == 2
 
 
 def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "connected", lambda cluster: pytest.fail("nothing may be started"))
+    monkeypatch.setattr(pipeline, "BlockExtractor", lambda *_: pytest.fail("nothing may be loaded"))
     (tmp_path / "broken.txt").write_bytes(b"one\ntwo \xff\n")
     (tmp_path / "keys.jsonl.gz").write_bytes(gzip.compress(b'{"id": 1, "sentence": "one"}\n'))
     (tmp_path / "empty.txt").write_text("")
     for name, message in (
         ("broken.txt", r"broken\.txt line 2: not UTF-8 text"),
         ("keys.jsonl.gz", r"keys\.jsonl\.gz line 1: .* string 'text'; it has id, sentence: name it with text_column"),
-        ("empty.txt", r"empty\.txt: no line is there"),
+        ("empty.txt", r"empty\.txt: no lines; expected at least one"),
     ):
         with pytest.raises(UserError, match=message):
-            run_collection(collection(tmp_path / name, models, tmp_path / "out"), HERE)
+            run_collection(collection(tmp_path / name, models, tmp_path / "out"))
         assert not (tmp_path / "out").exists()
     work = collection(texts / "gold.jsonl", models, tmp_path / "out")
     for changed, message in (
@@ -372,54 +341,16 @@ def test_what_is_wrong_is_said_before_a_model_is_loaded(models, texts, tmp_path,
         ({"extractor": str(models / "none")}, "not a trained extractor"),
     ):
         with pytest.raises(UserError, match=message):
-            run_collection(replace(work, models=replace(work.models, **changed)), HERE)
-
-
-def test_a_cluster_without_what_was_asked_for_is_said(ray_here, models, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "FEW", 0)
-    work = collection(texts / "gold.jsonl", models, tmp_path)
-    with pytest.raises(UserError, match=r"3 workers need 1\.5 GPUs, but the Ray cluster has 1; expected fewer"):
-        run_collection(work, replace(HERE, workers=3, gpus=0.5))
-    with pytest.raises(UserError, match=r"50 workers need 37\.75 CPUs, but the Ray cluster has"):
-        run_collection(work, replace(HERE, workers=50))
-    assert not blocks_of(tmp_path)
-
-
-@pytest.mark.thorough
-def test_an_error_on_the_cluster_is_one_sentence(ray_here, models, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "FEW", 0)
-    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{broken\n')
-    with pytest.raises(UserError, match=rf"^{tmp_path}/a\.jsonl line 2: not valid JSON \(.*\)$"):
-        run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out"), HERE)
-
-
-def test_a_cluster_that_does_not_answer_is_said(monkeypatch):
-    ray = imported_ray()
-    listening = socket.create_server(("127.0.0.1", 0))
-    address = f"127.0.0.1:{listening.getsockname()[1]}"
-
-    def refused(**options):
-        raise ConnectionError("Could not connect\nto the cluster")
-
-    monkeypatch.setattr(ray, "init", refused)
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
-    monkeypatch.setattr(ray, "shutdown", lambda: None)
-    for why in ("Could not connect", ".*refused"):
-        with (
-            pytest.raises(UserError, match=rf"RAY_ADDRESS {address}: no Ray cluster answers there \({why}\)$"),
-            cluster.connected(Cluster(address=address)),
-        ):
-            pass
-        listening.close()
+            run_collection(replace(work, models=replace(work.models, **changed)))
 
 
 def test_a_broken_line_stops_the_run_in_one_sentence_and_keeps_what_is_finished(models, tmp_path):
     good = [json.dumps({"text": each.text}) for each in toy_sentences()]
     (tmp_path / "a.jsonl").write_text("\n".join([*good, "{broken"]) + "\n")
     with pytest.raises(UserError, match=rf"^{tmp_path}/a\.jsonl line {len(good) + 1}: not valid JSON \(.*\)$"):
-        run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out", size=2), HERE)
+        run_collection(collection(tmp_path / "a.jsonl", models, tmp_path / "out", size=2))
     skipping = collection(tmp_path / "a.jsonl", models, tmp_path / "skip", size=2, reading={"skip": True})
-    assert run_collection(skipping, HERE)["counts"]["broken"] == 1
+    assert run_collection(skipping)["counts"]["broken"] == 1
 
 
 def test_the_table_names_the_models(extracted, tmp_path):
@@ -466,7 +397,7 @@ def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, 
     system = System("upper", "python", settings, {"threads": 1}, files=(f"{tmp_path}/upper.py",))
     work = collection(texts / "gold.jsonl", models, tmp_path / "out", gate)
     work = replace(work, models=replace(work.models, extractor="", system=system))
-    manifest = run_collection(work, HERE)
+    manifest = run_collection(work)
     rows, known = rows_of(tmp_path / "out"), [each.text for each in toy_sentences()]
     scores = dict(zip(known, ZCC.from_pretrained(models / "zcc").decide(known), strict=True))
     for row in rows:
@@ -477,43 +408,11 @@ def test_any_system_reads_a_collection_behind_the_gate(models, texts, tmp_path, 
     assert manifest["extractor"] == "upper" and manifest["money"] == 0
     asked = (tmp_path / "asked.txt").read_text().splitlines()
     assert len(asked) < len(rows)  # equal texts of a block once
-    run_collection(work, HERE)
+    run_collection(work)
     assert (tmp_path / "asked.txt").read_text().splitlines() == asked  # nothing is asked twice
     (tmp_path / "upper.py").write_text(CLASS.replace("precedes", "follows"))
     with pytest.raises(UserError, match="was made with system"):
-        run_collection(work, HERE)
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_a_model_whose_process_is_killed_answers_every_row_once(ray_here, texts, tmp_path, monkeypatch):
-    monkeypatch.setattr(engine, "FEW", 0)
-
-    def answer(body):
-        time.sleep(0.02)  # so that there is something left to be killed
-        words = body["messages"][-1]["content"].rsplit("Passage: ", 1)[-1].split()
-        return json.dumps([[words[0], "precedes", words[1]]])
-
-    with FakeEndpoint(answer=answer) as fake:
-        endpoint = {"base_url": fake.url, "model": "fake", "prices": {"input": 1, "output": 1}}
-        study = Study(
-            {
-                "study": "asked",
-                "systems": {"own": {"endpoint": "fake", "setting": "open"}},
-                "generative": {"cache": str(tmp_path / "cache"), "endpoints": {"fake": endpoint}},
-                "collections": {"toys": {"files": str(texts / "gold.jsonl"), "extractor": "own", "gate": None}},
-            }
-        )
-        command = ["collection", "run", str(texts / "gold.jsonl"), *study.collections.who_options("toys", 1)]
-        command += ["--out", str(tmp_path / "out"), "--block", "4", "--gpu", "0"]
-        kill_while(lambda: main(command), tmp_path / "out", size=4)
-        gold, rows = load_sentences(texts / "gold.jsonl"), rows_of(tmp_path / "out")
-        assert [row["id"] for row in rows] == [each.id for each in gold]
-        for row in rows:
-            words = row["text"].split()
-            said = [(t["subject"]["text"], t["relation"], t["object"]["text"]) for t in row["triples"]]
-            assert said == [(words[0], "precedes", words[1])]
-        assert len(fake.answered) <= len({row["text"] for row in rows}) + 1  # the one under way
+        run_collection(work)
 
 
 def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp_path):
@@ -521,7 +420,7 @@ def test_a_dry_run_says_what_a_sample_took_and_writes_nothing(models, texts, tmp
     first, *more = forecast(work, 2, 24)
     assert first == "5 blocks with 97 rows; 5 with 97 are to be made" and len(more) == 3
     assert not (tmp_path / "out").exists()
-    run_collection(work, HERE)
+    run_collection(work)
     assert list(forecast(work, 1, 24)) == ["5 blocks with 97 rows; 0 with 0 are to be made"]
 
 
@@ -541,20 +440,6 @@ def test_what_a_sample_took_is_said_of_all_rows(models, texts, tmp_path, monkeyp
         f"{hours} hours with {workers} workers on such machines",
         "money: 4.85 for answers",
     ]
-
-
-def test_folders_of_processes_that_are_gone_are_removed():
-    there, gone = subprocess.Popen(["sleep", "60"]), subprocess.Popen(["true"])
-    gone.wait()
-    folders = [Path("/tmp", f"{cluster.FOLDER}-{process.pid}-test") for process in (there, gone)]
-    for folder in folders:
-        folder.mkdir()
-    folders.append(cluster._own_folder())
-    found = [folder.exists() for folder in folders]
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
-    assert found == [True, False, True] and there.poll() is None
-    there.kill()
 
 
 def test_nothing_measured_is_said(models, texts, tmp_path, monkeypatch):

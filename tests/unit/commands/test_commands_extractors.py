@@ -93,29 +93,20 @@ def test_extract_prints_triples_and_json(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "seen", "address", "expected"),
-    [
-        ("", "7", "", ("1", 0.5)),
-        ("", "", "", ("0", 0.0)),
-        ("", "7", "ray://a:1", ("0", 0.0)),
-        ("--gpu 1", "7", "ray://a:1", ("1", 0.5)),
-        ("--gpu 0", "7", "", ("0", 0.0)),
-        ("--gpu 1 --gpus 0", "7", "", ("0", 0.0)),
-    ],
+    ("options", "seen", "expected"),
+    [("", "7", "1"), ("", "", "0"), ("--gpu 0", "7", "0"), ("--gpu 1 --gpus 0", "7", "0")],
 )
 def test_a_collection_is_extracted_on_gpus_where_there_are_any(
-    model, tmp_path, monkeypatch, logging_as_it_was, options, seen, address, expected
+    model, tmp_path, monkeypatch, logging_as_it_was, options, seen, expected
 ):
-    """On a cluster elsewhere only where it is said: its machines are not known here."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
-    monkeypatch.setenv("RAY_ADDRESS", address)
-    made = []
-    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *of, replace: made.append(of))
+    calls = []
+    monkeypatch.setattr("tripleaudit.collection.engine.run_collection", lambda *given, replace: calls.append(given))
     for name in ((), ("--name", "mine")):
-        out = ["--out", str(tmp_path / "of-folder"), "--share", "0.5", "--workers", "3", *name, *options.split()]
+        out = ["--out", str(tmp_path / "of-folder"), "--workers", "3", *name, *options.split()]
         assert main(["collection", "run", "texts.txt", "--model", str(model), *out]) == 0
-    assert [work.name for work, _ in made] == ["of-folder", "mine"]
-    assert {(work.models.gpu, cluster.gpus, cluster.workers) for work, cluster in made} == {(*expected, 3)}
+    assert [collection.name for collection, _ in calls] == ["of-folder", "mine"]
+    assert {(collection.models.gpu, workers) for collection, workers in calls} == {(expected, 3)}
 
 
 def test_bad_input_is_one_sentence(model, home, tiny_encoder, tmp_path, refused):

@@ -35,7 +35,6 @@ BROUGHT = {
     "llm": ["nltk", "openai"],
     "serve": ["accelerate", "gensim", "nltk", "openai", "torch"],
     "grescores": ["gensim", "nltk", "openai", "sentence_transformers", "torch"],
-    "collections": ["gensim", "ray", "torch"],
 }
 
 

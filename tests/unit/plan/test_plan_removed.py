@@ -10,6 +10,7 @@ REMOVED = [
     ({"needles": {"identification": "one-to-one"}}, "needles/identification", "by itself, as in the paper"),
     ({"tables": {"triple-needles": None}}, "tables/triple-needles", "gre-scores"),
     ({"needles": {"samples": 2}}, "needles/samples", "another seed"),
+    ({"collections": {"c": {"files": "a.txt", "gpu_share": 0.5}}}, "collections/c/gpu_share", "workers"),
     ({"tables": {"completion": None}}, "tables/completion", "contamination"),
     ({"generative": {"endpoints": {"e": {"batch": True}}}}, "generative/endpoints/e/batch", "one by one"),
     ({"generative": {"endpoints": {"e": {"backoff": 1}}}}, "generative/endpoints/e/backoff", "max_retries"),

@@ -29,9 +29,9 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
     engine.model_names(collection.models)
     settings, files = collection.settings(), text_files(collection.files)
     state = read_state(collection.target)
-    blocks = engine.blocks_in(engine.divided(files, collection.reading, state.get("files", {})))
+    blocks = engine.blocks_of(engine.divide_files(files, collection.reading, state.get("files", {})))
     names = {block_name(block, settings): block for block in blocks}
-    done = finished_blocks(collection.target, list(names), state.get("digests", {}))
+    done = finished_blocks(collection.target, list(names))
     left = [block for name, block in names.items() if name not in done]
     rows = sum(block.rows for block in left)
     every = sum(block.rows for block in blocks)
@@ -46,7 +46,7 @@ def forecast(collection: engine.Collection, workers: int, sample: int) -> Iterat
         write_jsonl(text, ({"text": each} for each in picked))
         reading = replace(collection.reading, size=max(len(picked), 1), text="text", id="id")
         tried = replace(collection, files=[str(text)], target=Target(f"{folder}/out"), reading=reading)
-        measured = engine.run_collection(tried, None)
+        measured = engine.run_collection(tried)
     counts, device, start = measured["counts"], " and ".join(measured["device"]), measured["seconds"]["start"]
     if not counts["sentences"]:
         raise UserError("the sample has no sentences; expected some to compute the time from")

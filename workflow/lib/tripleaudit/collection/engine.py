@@ -1,9 +1,7 @@
-"""The pipeline on Ray Data: from the files of a collection to finished blocks, on this machine or a cluster."""
+"""From the files of a collection to finished blocks and a manifest: in one command, or divided among jobs."""
 
-import contextlib
 import logging
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Any
 
 from tripleaudit.collection import pipeline
 from tripleaudit.collection.addresses import TextFile, text_files
-from tripleaudit.collection.cluster import BUSY, LIGHT, Cluster, connected
 from tripleaudit.collection.finished import (
     Target,
     block_name,
@@ -23,6 +20,7 @@ from tripleaudit.collection.finished import (
     write_state,
 )
 from tripleaudit.collection.reading import Block, Reading, divide
+from tripleaudit.collection.workers import extract_with_workers
 from tripleaudit.descriptors import EXTRACTORS
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.registry import saved_extractor_name
@@ -32,23 +30,21 @@ from tripleaudit.provenance import digest
 
 logger = logging.getLogger(__name__)
 
-FEW = 1000  # rows for which no other process is worth its start
-BETWEEN = 1 << 20  # bytes from which on a block is handed on alone
-AHEAD = {"max_tasks_in_flight_per_actor": 2}  # blocks that wait for a process
+MAX_ROWS_IN_PROCESS = 1000  # for which no other process is worth its start
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What is to be done.
+    """A text collection and the models that process it.
 
     Attributes:
         files: paths, folders, patterns and addresses.
         target: folder of the result.
-        models: what extracts.
+        models: the extractor and the classifier before it.
         reading: how rows are read.
         write: ``all`` rows, or those with ``triples``.
         code: digest of the code that decides the triples.
-        deciding: of a system's settings, those that decide its answers.
+        deciding: the settings of a system that decide its answers.
     """
 
     name: str
@@ -75,76 +71,128 @@ class Collection:
         }
 
 
-def run_collection(collection: Collection, cluster: Cluster | None, *, replace: bool = False) -> dict[str, Any]:
-    """Extract a collection, going on from the blocks that are finished; returns its manifest.
+def run_collection(collection: Collection, workers: int = 1, *, replace: bool = False) -> dict[str, Any]:
+    """Extract a collection, going on from the blocks that are finished; return its manifest.
 
     Args:
-        collection: what.
-        cluster: where; None for this process, as always for few rows without an address.
+        collection: the texts and the models.
+        workers: processes that hold the models; few rows are extracted in this process.
         replace: make blocks of another configuration again instead of refusing the folder.
 
     Raises:
-        UserError: a file, a model, the folder or the cluster is not as it has to be; said before any model is loaded.
+        UserError: a file, a model or the folder is not usable; raised before any model is loaded.
     """
-    target, began = collection.target, time.monotonic()
-    names = model_names(collection.models)
+    model_names(collection.models)
     settings = collection.settings()
-    state = read_state(target)
     if not replace:
-        check_settings(target, state.get("settings"), settings)
-    files = text_files(collection.files)
-    divisions = divided(files, collection.reading, state.get("files", {}))
-    blocks = blocks_in(divisions)
-    if not blocks:
-        more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-        raise UserError(f"{files[0].name}{more}: no line is there; expected at least one")
-    named = {block_name(block, settings): block for block in blocks}
-    listed = finished_blocks(target, list(named), state.get("digests", {}))
-    state = {"settings": settings, "files": divisions, "digests": _digests(listed.values())}
-    write_state(target, state)
-    missing = [block for name, block in named.items() if name not in listed]
-    if listed and missing:
-        logger.info("%d of %d blocks are finished already", len(listed), len(named))
-    if missing:
-        by_name = {file.name: file for file in files}
-        work = [(by_name[name], list(own)) for name, own in groupby(missing, key=lambda block: block.file)]
-        rows = sum(block.rows for block in missing)
-        here = cluster is None or (rows <= FEW and not cluster.address)
-        with Progress(collection.name, rows, "rows", log=logger) as bar:
-            made = (work, collection, settings)
-            for facts in extracted_here(*made) if here else extracted_on(cluster, *made):
-                listed[facts.pop("name")] = facts
-                bar.add(facts["block"]["rows"])
-    remove_others(target, list(named))
-    facts = [listed[name] for name in named]
-    manifest = write_manifest(target, collection.name, facts, settings, **names)
-    write_state(target, {**state, "digests": _digests(facts)})
-    logger.info(
-        "%s: %d sentences, %d triples; %d of %d blocks made in %.1f s",
-        collection.name, manifest["counts"]["sentences"], manifest["counts"]["triples"], len(missing), len(named),
-        time.monotonic() - began,
-    )  # fmt: skip
+        check_settings(collection.target, read_state(collection.target).get("settings"), settings)
+    division = divide_collection(collection.files, collection.reading, collection.target)
+    write_state(collection.target, {"settings": settings, "files": division})
+    finished = extract_part(collection, division, workers=workers)
+    return finish_collection(collection, division, finished)
+
+
+def divide_collection(entries: Sequence[str], reading: Reading, target: Target) -> dict[str, Any]:
+    """Divide the files of a collection into blocks; return file name -> size, time of change and blocks.
+
+    Files that have not changed since the last division are not read again.
+
+    Args:
+        entries: paths, folders, patterns and addresses.
+        reading: how rows are read.
+        target: folder of the result, which keeps the division for the next run.
+
+    Raises:
+        UserError: a file or the folder is not usable, or there are no lines.
+    """
+    state = read_state(target)
+    files = text_files(entries)
+    division = divide_files(files, reading, state.get("files", {}))
+    if not blocks_of(division):
+        others = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        raise UserError(f"{files[0].name}{others}: no lines; expected at least one")
+    write_state(target, {**state, "files": division})
+    return division
+
+
+def extract_part(
+    collection: Collection, division: Mapping[str, Any], part: int = 1, parts: int = 1, workers: int = 1
+) -> dict[str, dict[str, Any]]:
+    """Extract the blocks of one of several equal parts that are not finished yet.
+
+    Args:
+        division: of :func:`divide_collection`.
+        part: number of the part, from 1.
+        parts: into which the blocks are divided; each is a contiguous run of blocks.
+        workers: processes that hold the models.
+
+    Returns:
+        block name -> what the manifest lists of the block, for every block of the part.
+    """
+    model_names(collection.models)
+    settings = collection.settings()
+    blocks = blocks_of(division)
+    first, end = len(blocks) * (part - 1) // parts, len(blocks) * part // parts
+    names = {block_name(block, settings): block for block in blocks[first:end]}
+    finished = finished_blocks(collection.target, list(names))
+    missing = [block for name, block in names.items() if name not in finished]
+    if not missing:
+        return finished
+    if finished:
+        logger.info("%d of %d blocks are finished already", len(finished), len(names))
+    files = {file.name: file for file in text_files(list(dict.fromkeys(block.file for block in missing)))}
+    work = [(files[name], list(group)) for name, group in groupby(missing, key=lambda block: block.file)]
+    rows = sum(block.rows for block in missing)
+    with Progress(collection.name, rows, "rows", log=logger) as bar:
+        for facts in _extract(collection, settings, work, workers if rows > MAX_ROWS_IN_PROCESS else 1):
+            finished[facts.pop("name")] = facts
+            bar.add(facts["block"]["rows"])
+    return finished
+
+
+def finish_collection(
+    collection: Collection, division: Mapping[str, Any], finished: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Write the manifest of a collection whose blocks are all there, and remove other blocks; return the manifest.
+
+    Args:
+        finished: what is known of the blocks; by default they are read.
+
+    Raises:
+        UserError: a block is missing.
+    """
+    target, settings = collection.target, collection.settings()
+    names = [block_name(block, settings) for block in blocks_of(division)]
+    if finished is None:
+        finished = finished_blocks(target, names)
+    if missing := [name for name in names if name not in finished]:
+        raise UserError(
+            f"{target.location}: {len(missing)} of {len(names)} blocks are missing, the first is {missing[0]}; "
+            "extract all parts first"
+        )
+    write_state(target, {"settings": settings, "files": dict(division)})
+    remove_others(target, names)
+    facts = [finished[name] for name in names]
+    manifest = write_manifest(target, collection.name, facts, settings, **model_names(collection.models))
+    counts = manifest["counts"]
+    logger.info("%s: %d sentences, %d triples", collection.name, counts["sentences"], counts["triples"])
     return manifest
 
 
-def _digests(facts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return file -> size and SHA-256, of blocks that are there: one that is made again has another digest."""
-    return {each["file"]: [each["bytes"], each["sha256"]] for each in facts}
-
-
-Work = Sequence[tuple[TextFile, Sequence[Block]]]  # what one process reads in one go
-
-
-def extracted_here(work: Work, collection: Collection, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the facts about blocks as they are finished, all stages in this process."""
+def _extract(
+    collection: Collection, settings: dict[str, Any], work: Sequence[tuple[TextFile, Sequence[Block]]], workers: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the facts about blocks as they are finished, in this process or in several."""
+    blocks = pipeline.read(work, collection.reading)
+    if workers > 1:
+        yield from extract_with_workers(blocks, workers, collection.models, collection.target, settings)
+        return
     log = logging.getLogger("tripleaudit.extractors")
-    level = log.level  # which the stages raise, in a process that has other work, too
+    level = log.level  # raised by the extractor
     try:
-        extract = pipeline.Extract(collection.models, collection.target, settings)
-        for task in work:
-            for batch in pipeline.read(pipeline.packed(*task), collection.reading):
-                for written in extract(batch):
-                    yield from (facts for (facts,) in pipeline.unpacked(written))
+        extractor = pipeline.BlockExtractor(collection.models, collection.target, settings)
+        for block in blocks:
+            yield extractor.extract(block)
     finally:
         log.setLevel(level)
 
@@ -165,60 +213,17 @@ def model_names(models: pipeline.Models) -> dict[str, str | None]:
     return {"extractor": extractor, "gate": gate}
 
 
-def divided(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]) -> dict[str, Any]:
+def divide_files(files: Sequence[TextFile], reading: Reading, known: Mapping[str, Any]) -> dict[str, Any]:
     """Return name -> size, time of change and blocks of all files; only those that may have changed are read."""
-    found = {}
+    division = {}
     for file in files:
-        sign = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}
-        found[file.name] = known.get(file.name, {})
-        if not sign.items() <= found[file.name].items():
-            found[file.name] = {**sign, "blocks": [asdict(block) for block in divide(file, reading)]}
-    return found
+        version = {"size": file.size, "changed": file.changed, "version": digest(asdict(reading))}
+        last = known.get(file.name, {})
+        unchanged = version.items() <= last.items()
+        division[file.name] = last if unchanged else version | {"blocks": list(map(asdict, divide(file, reading)))}
+    return division
 
 
-def blocks_in(files: Mapping[str, Any]) -> list[Block]:
-    """Return the blocks of all files that :func:`divided` returned."""
-    return [Block(**block) for file in files.values() for block in file["blocks"]]
-
-
-def extracted_on(
-    cluster: Cluster, work: Work, collection: Collection, settings: dict[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Yield the facts about blocks as they are finished on Ray; whatever dies is tried again, as is Ray Data's way."""
-    with connected(cluster):
-        from ray import data
-
-        context = data.DataContext.get_current()
-        context.enable_progress_bars = False
-        context.target_max_block_size = BETWEEN
-        context.target_min_block_size = 1
-        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what went wrong is raised
-        stage = {"batch_format": "pyarrow", "batch_size": 1, "zero_copy_batch": True}
-        rows = [row for task in work for row in pipeline.packed(*task).to_pylist()]
-        found = data.from_items(rows, override_num_blocks=len(rows))
-        found = found.map_batches(pipeline.read, fn_kwargs={"reading": collection.reading}, num_cpus=LIGHT, **stage)
-        found = found.map_batches(
-            pipeline.Extract,
-            fn_constructor_args=(collection.models, collection.target, settings),
-            compute=data.ActorPoolStrategy(size=cluster.workers, **AHEAD),
-            num_cpus=BUSY,
-            num_gpus=cluster.gpus or None,
-            **stage,
-        )
-        with _plainly():
-            for batch in found.iter_batches(batch_size=1, batch_format="pyarrow"):
-                yield from (facts for (facts,) in pipeline.unpacked(batch))
-
-
-@contextlib.contextmanager
-def _plainly() -> Iterator[None]:
-    """Let an error that a process of the cluster reported stand alone, without the way that it came."""
-    try:
-        yield
-    except Exception as error:
-        cause: BaseException | None = error
-        while cause is not None and type(cause) is not UserError:
-            cause = getattr(cause, "cause", None) or cause.__cause__
-        if cause is not None:
-            raise UserError(str(cause).splitlines()[0]) from None  # Ray adds advice on itself
-        raise
+def blocks_of(division: Mapping[str, Any]) -> list[Block]:
+    """Return the blocks of all files of a division."""
+    return [Block(**block) for file in division.values() for block in file["blocks"]]

@@ -39,7 +39,7 @@ ROW = pa.schema(
     ]
 )
 FACTS = b"tripleaudit"  # key of a file's metadata under which the facts about its block stand
-STATE = "_state.json"  # settings, blocks and digests of the last run
+STATE = "_state.json"  # settings and blocks of the last run
 MADE = re.compile(r".*-\d{9,}-[0-9a-f]{16}\.parquet(\..*)?")  # files of blocks, and beginnings of them
 BLOCKS = "blocks"  # folder of the Parquet files
 SUMS = ("counts", "relations", "seconds")
@@ -115,32 +115,23 @@ def write_block(target: Target, name: str, table: pa.Table, facts: dict[str, Any
     return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def finished_blocks(target: Target, names: Sequence[str], known: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return name -> what the manifest lists, of the blocks that are there and whole.
-
-    Args:
-        known: file -> [bytes, SHA-256] of earlier runs; what is not known is read.
-    """
+def finished_blocks(target: Target, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return name -> what the manifest lists, of the blocks that are there and whole."""
 
     def listed(name: str) -> dict[str, Any] | None:
         file = block_file(name)
-        system, path = store(target.path(file))
+        data = target.read(file)
         try:
-            with system.open_input_file(path) as stream:
-                size = stream.size()
-                facts = json.loads(parquet.read_metadata(stream).metadata[FACTS])
+            facts = json.loads(parquet.read_metadata(io.BytesIO(data or b"")).metadata[FACTS])
         except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
             return None
-        before, sha256 = known.get(file, (None, ""))
-        if before != size:
-            sha256 = hashlib.sha256(target.read(file)).hexdigest()
-        return {**facts, "file": file, "bytes": size, "sha256": sha256}
+        return {**facts, "file": file, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     there = target.names()
     names = [name for name in names if block_file(name) in there]
     with ThreadPoolExecutor(8) as pool:
-        found = pool.map(listed, names)
-        return {name: facts for name, facts in zip(names, found, strict=True) if facts is not None}
+        blocks = dict(zip(names, pool.map(listed, names), strict=True))
+    return {name: facts for name, facts in blocks.items() if facts is not None}
 
 
 def remove_others(target: Target, names: Sequence[str]) -> None:
@@ -160,7 +151,7 @@ def read_state(target: Target) -> dict[str, Any]:
 
 
 def write_state(target: Target, state: Mapping[str, Any]) -> None:
-    """Keep settings, blocks and digests for the next run."""
+    """Keep settings and blocks for the next run."""
     target.write(STATE, json.dumps(state).encode())
 
 

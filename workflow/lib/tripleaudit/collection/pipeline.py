@@ -1,22 +1,19 @@
-"""The stages of the pipeline, as its processes run them: read, then extract and write. A row between two is a block.
-
-A row is one value, so that no engine divides or joins blocks.
-"""
+"""The stages of a block: its sentences are read, extracted and written."""
 
 import functools
 import logging
-import pickle
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tripleaudit.collection.addresses import TextFile
 from tripleaudit.collection.finished import ROW, Target, block_name, write_block
-from tripleaudit.collection.reading import Line, Reading, read_blocks
+from tripleaudit.collection.reading import Block, Line, Reading, Sentences, read_blocks
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
@@ -100,31 +97,28 @@ class Models:
     system: System | None = None
 
 
-def packed(*parts: Any) -> pa.Table:
-    """A block between two stages: facts about it, and what the stage before has made of it."""
-    return pa.table({"block": pa.array([pickle.dumps(parts)], pa.large_binary())})
+class ReadBlock(NamedTuple):
+    """The sentences of a block, and the seconds that reading them took."""
+
+    sentences: Sentences
+    seconds: float
 
 
-def unpacked(batch: pa.Table) -> Iterator[Any]:
-    """Yield the parts of each block in a batch."""
-    for each in batch["block"]:
-        yield pickle.loads(each.as_buffer())
+def read(work: Iterable[tuple[TextFile, Sequence[Block]]], reading: Reading) -> Iterator[ReadBlock]:
+    """Yield blocks, file by file.
+
+    Args:
+        work: files, each with those of its blocks that are to be read, in their order.
+    """
+    for file, blocks in work:
+        began = time.perf_counter()
+        for sentences in read_blocks(file, blocks, reading):
+            yield ReadBlock(sentences, time.perf_counter() - began)
+            began = time.perf_counter()
 
 
-def read(batch: pa.Table, reading: Reading) -> Iterator[pa.Table]:
-    """Read blocks, of one file at a time."""
-    for file, blocks in unpacked(batch):
-        found = read_blocks(file, blocks, reading)
-        for _ in blocks:
-            facts: dict[str, Any] = {"seconds": {}}
-            with Clock(facts["seconds"]).timed("other"):
-                sentences = next(found)
-            facts |= {"block": sentences.block, "counts": dict(sentences.counts)}
-            yield packed(facts, sentences.lines)
-
-
-class Extract:
-    """Holds gate and extractor, extracts blocks and writes them; what remains of each are the facts about it."""
+class BlockExtractor:
+    """Holds gate and extractor; extracts blocks and writes them."""
 
     def __init__(self, models: Models, target: Target, settings: dict[str, Any]):
         began = time.perf_counter()
@@ -142,29 +136,36 @@ class Extract:
         self.stream = Stream(extractor, gate, batch_size=models.batch_size, threshold=models.threshold)
         self.start = time.perf_counter() - began
 
-    def __call__(self, batch: pa.Table) -> Iterator[pa.Table]:
+    def extract(self, block: ReadBlock) -> dict[str, Any]:
+        """Extract and write one block; return what the manifest lists of it."""
         from tripleaudit.training.stream import Account
 
-        for facts, lines in unpacked(batch):
-            account = self.stream.account = Account(clock=Clock(facts["seconds"]))
-            with (
-                account.clock.timed("other"),
-                memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size),
-            ):
-                extracted = list(self.stream.predict([Sentence(line.id, line.text) for line in lines]))
-                table = predictions(facts["block"].file, lines, extracted)
-            facts["counts"] |= {key: account.counts[key] for key in COUNTED}
-            facts |= {"relations": dict(sorted(account.relations.items())), "device": self.device}
-            facts["money"] = getattr(self.stream.model, "money", 0.0) if account.counts["let_through"] else 0.0
-            account.clock.add("start", self.start)
-            self.start = 0.0  # once, however many blocks follow
-            facts["peak_mb"] = memory.peak_mb(shared=False)
-            with account.clock.timed("other"):
-                if self.settings["write"] == "triples":
-                    table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
-                name, stated = block_name(facts["block"], self.settings), asdict(facts["block"])
-                listed = write_block(self.target, name, table, {**facts, "block": stated, "rows": len(table)})
-            yield packed({**listed, "name": name})
+        account = self.stream.account = Account(clock=Clock({"other": block.seconds}))
+        lines = block.sentences.lines
+        with (
+            account.clock.timed("other"),
+            memory.out_of_memory_advice("extraction", "batch_size", self.stream.batch_size),
+        ):
+            extracted = list(self.stream.predict([Sentence(line.id, line.text) for line in lines]))
+            table = predictions(block.sentences.block.file, lines, extracted)
+        account.clock.add("start", self.start)
+        self.start = 0.0  # counted once, however many blocks follow
+        paid = account.counts["let_through"] > 0
+        facts = {
+            "block": asdict(block.sentences.block),
+            "counts": {**block.sentences.counts, **{key: account.counts[key] for key in COUNTED}},
+            "relations": dict(sorted(account.relations.items())),
+            "seconds": account.clock.seconds,
+            "device": self.device,
+            "money": getattr(self.stream.model, "money", 0.0) if paid else 0.0,
+            "peak_mb": memory.peak_mb(),
+        }
+        with account.clock.timed("other"):
+            if self.settings["write"] == "triples":
+                table = table.filter(pc.greater(pc.list_value_length(table["triples"]), 0))
+            name = block_name(block.sentences.block, self.settings)
+            listed = write_block(self.target, name, table, {**facts, "rows": len(table)})
+        return {**listed, "name": name}
 
 
 def predictions(source: str, lines: Sequence[Line], extracted: Sequence[Any]) -> pa.Table:

@@ -1,80 +1,154 @@
-"""``tripleaudit collection``: triples of large text collections on Ray Data, and what they cost."""
+"""``tripleaudit collection``: triples of large text collections, and what they cost."""
 
 import argparse
+import contextlib
 import json
-import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import NUMBER, SHARE, Real, add_gpus
+from tripleaudit.arguments import NUMBER, SHARE, add_gpus
 
-HELP = "extract triples from a large text collection, on one machine or a cluster"
+HELP = "extract triples from a large text collection, in one command or in several jobs"
+DIVISION = "division.json"
+PART = "parts/{}-of-{}.json"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
 
     run = steps.add_parser("run", help="extract a collection, going on from what is finished")
-    run.add_argument(
+    _add_texts(run)
+    _add_models(run)
+    run.add_argument("--replace", action="store_true", help="make blocks of another configuration again")
+    run.add_argument("--dry-run", action="store_true", help="print what it will take, from a sample, and stop")
+    run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
+    run.set_defaults(work=_run)
+
+    divide = steps.add_parser("divide", help="only divide the texts into blocks, for several jobs")
+    _add_texts(divide)
+    divide.set_defaults(work=_divide)
+
+    part = steps.add_parser("part", help="only extract one part of the blocks, in one of several jobs")
+    _add_texts(part)
+    _add_models(part)
+    part.add_argument("--number", type=NUMBER, required=True, metavar="K", help="number of the part, from 1")
+    part.add_argument("--parts", type=NUMBER, required=True, metavar="N", help="parts of the collection")
+    part.set_defaults(work=_part)
+
+    finish = steps.add_parser("finish", help="only write the manifest, when all parts are extracted")
+    _add_texts(finish)
+    _add_models(finish)
+    finish.set_defaults(work=_finish)
+
+
+def _add_texts(parser: argparse.ArgumentParser) -> None:
+    """Add the texts, how they are read, and where the result goes."""
+    parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
         help="files, folders, patterns and addresses (s3://…): .txt, .jsonl, .csv, .tsv, also .gz or .zst, .parquet",
     )
-    who = run.add_mutually_exclusive_group(required=True)
-    who.add_argument("--model", metavar="DIR", help="folder of the trained extractor")
-    who.add_argument("--system", metavar="JSON", help="a system that extracts instead: name, kind, settings, job …")
-    run.add_argument("--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first")
-    run.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
-    run.add_argument("--name", help="of the collection (default: the folder's)")
-    run.add_argument("--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)")
-    run.add_argument("--text-column", default="text", metavar="NAME", help="column or key of the text (default: text)")
-    run.add_argument("--id-column", default="id", metavar="NAME", help="column or key of the id (default: id)")
-    run.add_argument("--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts")
-    run.add_argument("--skip-broken", action="store_true", help="leave broken rows out and count them")
-    run.add_argument("--only-triples", action="store_true", help="write only the sentences that have triples")
-    run.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
-    run.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
-    run.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
-    run.add_argument(
-        "--share", type=Real(0, 1, open=True), default=1.0, metavar="S", help="of a GPU, for a worker (default: 1)"
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder or address of the result")
+    parser.add_argument(
+        "--text-column", default="text", metavar="NAME", help="column or key of the text (default: text)"
     )
-    run.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
-    run.add_argument("--dry-run", action="store_true", help="only say what it will take, from a sample")
-    run.add_argument("--sample", type=NUMBER, default=1000, metavar="N", help="sentences of it (default: 1000)")
-    run.add_argument("--replace", action="store_true", help="make blocks of another configuration again")
-    add_gpus(run)
-    run.set_defaults(work=_run)
+    parser.add_argument("--id-column", default="id", metavar="NAME", help="column or key of the id (default: id)")
+    parser.add_argument("--max-chars", type=NUMBER, default=10_000, metavar="N", help="leave out longer texts")
+    parser.add_argument("--skip-broken", action="store_true", help="leave broken rows out and count them")
+    parser.add_argument("--block", type=NUMBER, default=20_000, metavar="N", help="rows of a block (default: 20000)")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Add what extracts, and how."""
+    extractor = parser.add_mutually_exclusive_group(required=True)
+    extractor.add_argument("--model", metavar="DIR", help="folder of the trained extractor")
+    extractor.add_argument(
+        "--system", metavar="JSON", help="a system that extracts instead: name, kind, settings, job …"
+    )
+    parser.add_argument(
+        "--gate", metavar="DIR", help="folder of the trained classifier that reads every sentence first"
+    )
+    parser.add_argument("--name", help="of the collection (default: the folder's)")
+    parser.add_argument("--threshold", type=SHARE, default=0.5, metavar="P", help="of the gate (default: 0.5)")
+    parser.add_argument("--only-triples", action="store_true", help="write only the sentences that have triples")
+    parser.add_argument("--batch-size", type=NUMBER, default=64, metavar="N", help="sentences at a time (default: 64)")
+    parser.add_argument("--workers", type=NUMBER, default=1, metavar="N", help="processes with the models (default: 1)")
+    parser.add_argument("--threads", type=NUMBER, default=1, help="CPU threads of a worker (default: 1)")
+    add_gpus(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    import logging
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     args.work(args)
     return 0
 
 
 def _run(args: argparse.Namespace) -> None:
-    import logging
-
-    from tripleaudit import code
-    from tripleaudit.collection.cluster import Cluster
     from tripleaudit.collection.cost import forecast
-    from tripleaudit.collection.engine import Collection, run_collection
+    from tripleaudit.collection.engine import run_collection
+
+    with _collection(args) as collection:
+        if args.dry_run:
+            print("\n".join(forecast(collection, args.workers, args.sample)))
+        else:
+            run_collection(collection, args.workers, replace=args.replace)
+
+
+def _divide(args: argparse.Namespace) -> None:
+    from tripleaudit.collection.engine import divide_collection
+    from tripleaudit.collection.finished import folder_of
+
+    target = folder_of(args.out)
+    division = divide_collection(args.files, _reading(args), target)
+    target.write(DIVISION, json.dumps(division, indent=1).encode())
+
+
+def _part(args: argparse.Namespace) -> None:
+    from tripleaudit.collection.engine import extract_part
+
+    with _collection(args) as collection:
+        division = json.loads(collection.target.read(DIVISION) or b"{}")
+        blocks = extract_part(collection, division, args.number, args.parts, args.workers)
+        listed = {name: facts["sha256"] for name, facts in sorted(blocks.items())}
+        collection.target.write(PART.format(args.number, args.parts), json.dumps(listed, indent=1).encode())
+
+
+def _finish(args: argparse.Namespace) -> None:
+    from tripleaudit.collection.engine import finish_collection
+
+    with _collection(args) as collection:
+        finish_collection(collection, json.loads(collection.target.read(DIVISION) or b"{}"))
+
+
+def _reading(args: argparse.Namespace) -> Any:
+    from tripleaudit.collection.reading import Reading
+
+    return Reading(args.block, args.text_column, args.id_column, args.max_chars, args.skip_broken)
+
+
+@contextlib.contextmanager
+def _collection(args: argparse.Namespace) -> Iterator[Any]:
+    """Take the GPUs of this command and yield the collection that its options describe."""
+    from tripleaudit import code
+    from tripleaudit.collection.engine import Collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
-    from tripleaudit.collection.reading import Reading
     from tripleaudit.descriptors import SYSTEM_KINDS
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
     from tripleaudit.machine.devices import devices, gpu_slot, policy
 
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     wanted = policy(args.gpu, args.gpus)
-    elsewhere = os.environ.get("RAY_ADDRESS")
-    on_gpu = wanted == "1" or wanted == "auto" and not elsewhere and devices()
+    on_gpu = wanted == "1" or (wanted == "auto" and devices())
     folders = [folder for folder in (args.model, args.gate) if folder]
-    code_files = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
+    modules = {class_reference(saved_extractor_name(folder)).rpartition(":")[0] for folder in folders}
     system, deciding = _system(args.system)
-    code_files |= {SYSTEM_KINDS.need(system.kind).module} if system else set()
-    own = {one for one in code_files if one.endswith(".py")}
+    if system:
+        modules.add(SYSTEM_KINDS.need(system.kind).module)
+    files = {module for module in modules if module.endswith(".py")}
     collection = Collection(
         name=args.name or Path(args.out).name,
         files=args.files,
@@ -88,17 +162,13 @@ def _run(args: argparse.Namespace) -> None:
             threads=args.threads,
             system=system,
         ),
-        reading=Reading(args.block, args.text_column, args.id_column, args.max_chars, args.skip_broken),
+        reading=_reading(args),
         write="triples" if args.only_triples else "all",
-        code=code.digest_of("collection.pipeline", "training.stream", *sorted(code_files - own), files=sorted(own)),
+        code=code.digest_of("collection.pipeline", "training.stream", *sorted(modules - files), files=sorted(files)),
         deciding=deciding,
     )
-    with gpu_slot("0" if elsewhere else wanted, args.gpus):
-        if args.dry_run:
-            print("\n".join(forecast(collection, args.workers, args.sample)))
-        else:
-            cluster = Cluster(args.workers, args.share if on_gpu else 0.0)
-            run_collection(collection, cluster, replace=args.replace)
+    with gpu_slot(wanted, args.gpus):
+        yield collection
 
 
 def _system(text: str | None) -> tuple[Any, dict[str, Any]]:

@@ -15,12 +15,10 @@ ORDER = (
     "llm",
     "grescores",
     "serve",
-    "collections",
     "workflow",
     "cluster",
 )  # the smallest that will do first
 OF_COMMAND = {
-    "collection": "collections",
     "gre-lda": "grescores",
     "gre-score": "grescores",
     "gre-systems": "grescores",

@@ -4,10 +4,8 @@ import contextlib
 import ctypes
 import os
 import platform
-import re
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from tripleaudit.errors import UserError
 
@@ -20,19 +18,14 @@ M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # of mallopt(3)
 VARIABLES = ("MALLOC_MMAP_MAX_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
 
 
-def peak_mb(children: bool = False, shared: bool = True) -> float:
+def peak_mb(children: bool = False) -> float:
     """Return the most memory in MB (10^6 bytes) that this process, or the largest of its ended children, had at once.
 
     Args:
         children: ask about ended children.
-        shared: count what processes share, too (Ray's objects); where the system tells it apart.
     """
     import resource
 
-    status = Path("/proc/self/status")
-    if not shared and status.exists():
-        kb = {key: int(value) for key, value in re.findall(r"(VmHWM|Rss\w+):\s+(\d+) kB", status.read_text())}
-        return round(max(kb["VmHWM"] - kb["RssShmem"], kb["RssAnon"] + kb["RssFile"]) * 2**10 / 1e6, 1)
     used = resource.getrusage(resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF).ru_maxrss
     return round(used * (1 if sys.platform == "darwin" else 2**10) / 1e6, 1)
 

@@ -1,10 +1,9 @@
 """The section ``collections``: which texts are read by which of the study's models, and where the triples lie."""
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -50,10 +49,10 @@ class Collection(Section):
     """Sentences at a time."""
     block: int = Field(20000, ge=1)
     """Rows that are read, extracted, written and, if they are lost, made again together; each block is a file."""
+    jobs: Number = 1
+    """Jobs that the blocks are divided among; on a cluster each runs on a node and a GPU of its own."""
     workers: Number = 1
-    """Processes that hold gate and extractor, each on a share of a GPU or on a CPU."""
-    gpu_share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """Part of a GPU that a worker takes."""
+    """Processes of a job that hold gate and extractor; they share the job's GPU."""
     max_chars: Number = 10000
     """Longer texts are counted and left out."""
     write: Literal["all", "triples"] = "all"
@@ -61,9 +60,9 @@ class Collection(Section):
     on_error: Literal["stop", "skip"] = "stop"
     """Lines that are not UTF-8, not JSON or without text: stop with an error, or count and skip them."""
     mem_mb: int = Field(4000, ge=500)
-    """Memory that a cluster job asks for, for each worker."""
+    """Memory that a job on a cluster asks for, for each worker."""
     runtime: Runtime = "4h"
-    """Time that a cluster job asks for, minutes or '4h'."""
+    """Time that a job on a cluster asks for, minutes or '4h'."""
 
 
 class Collections:
@@ -206,20 +205,33 @@ class Collections:
         """Return the manifests of all collections."""
         return [f"{self.study.paths.study}/collections/{name}/{MANIFEST}" for name in self]
 
+    def parts(self, name: str) -> list[str]:
+        """Return the outputs of the jobs that extract a collection."""
+        jobs = self.section[name].jobs
+        folder = f"{self.study.paths.study}/collections/{name}/parts"
+        return [f"{folder}/{part}-of-{jobs}.json" for part in range(1, jobs + 1)]
+
+    def reading_options(self, wildcards: Any) -> list[str]:
+        """Return the options of ``tripleaudit collection`` about how texts are read."""
+        section = self.section[wildcards.collection]
+        values = {
+            "text-column": section.text_column,
+            "id-column": section.id_column,
+            "max-chars": section.max_chars,
+            "block": section.block,
+            "skip-broken": section.on_error == "skip",
+        }
+        return options_of(values)
+
     def deciding_options(self, wildcards: Any) -> list[str]:
-        """Return options of ``tripleaudit collection run`` that decide the triples besides texts and models."""
-        section, said = (
-            self.section[wildcards.collection],
-            ("text_column", "id_column", "threshold", "max_chars", "block"),
-        )
-        values = {key.replace("_", "-"): getattr(section, key) for key in said}
-        switches = {"only-triples": section.write == "triples", "skip-broken": section.on_error == "skip"}
-        return options_of({**values, **switches})
+        """Return the options that decide the triples besides texts, their reading and the models."""
+        section = self.section[wildcards.collection]
+        return options_of({"threshold": section.threshold, "only-triples": section.write == "triples"})
 
     def speed_options(self, wildcards: Any, input: Any) -> list[str]:
-        """Return options that say how it is done."""
+        """Return the options that change the speed alone."""
         section = self.section[wildcards.collection]
-        return options_of({"workers": section.workers, "share": section.gpu_share, "batch-size": section.batch_size})
+        return options_of({"workers": section.workers, "batch-size": section.batch_size})
 
     def kind(self, name: str) -> str:
         """Return the kind of the system that extracts."""
@@ -228,10 +240,6 @@ class Collections:
     def mem_mb(self, wildcards: Any, attempt: int) -> int:
         """Return the memory of all workers together."""
         return self.section[wildcards.collection].workers * self.section[wildcards.collection].mem_mb * attempt
-
-    def gpus(self, wildcards: Any) -> int:
-        """Return how many GPUs the workers of a collection take, where they run on GPUs."""
-        return math.ceil(self.section[wildcards.collection].workers * self.section[wildcards.collection].gpu_share)
 
     def _weights(self, run: str | None, model: str) -> str:
         folder = f"{self.study.paths.study}/models/{run}" if run else shipped(model)

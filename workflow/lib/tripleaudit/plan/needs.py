@@ -24,7 +24,7 @@ def _needed(study: "Study") -> Iterator[tuple[str, str]]:
         if spec_of(name).name == "augmented" and not all(study.data.given(corpus, name) for corpus in study.corpora):
             yield "train", f"protocols/{name}"  # whose language model fills in entities
     if study.collections:
-        yield "collections", "collections"
+        yield "train", "collections"
     if study.grescores.datasets:
         yield "grescores", "grescores"
     for name, server in study.language_models.config.endpoints.items():

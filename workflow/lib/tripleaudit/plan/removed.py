@@ -8,6 +8,7 @@ REMOVED_KEYS = {
     "needles/identification": "every needle is identified by itself, as in the paper",
     "tables/triple-needles": "the tables main and gre-scores compare trained extractors and language models",
     "systems/*/completion": "the table contamination compares original and augmented test sentences",
+    "collections/*/gpu_share": "the workers of a job share its GPU, and jobs divides the blocks among jobs",
     "tables/completion": "the table contamination compares original and augmented test sentences",
     "generative/endpoints/*/batch": "requests are sent one by one",
     "generative/endpoints/*/prices/batch": "requests are sent one by one, at the full price",
