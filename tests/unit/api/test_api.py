@@ -128,3 +128,10 @@ def test_importing_is_light_and_what_it_has_needs_no_torch(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]
+
+
+def test_a_notebook_completes_names_of_results_alone():
+    result = ta.score([[("a", "r", "b")]], [[("a", "r", "b")]])
+    names = dir(result)
+    assert {"f1", "micro", "relations", "to_frame", "to_json"} <= set(names)
+    assert not [name for name in names if name.startswith(("model_", "_")) or "forward" in name or name == "copy"]

@@ -20,6 +20,11 @@ class Result(BaseModel):
     columns: ClassVar[Sequence[str] | None] = None
     """Of the data frame, where it may have no rows."""
 
+    def __dir__(self) -> list[str]:
+        """Return the names that a notebook completes: those of results, without those of pydantic."""
+        own = {name for kind in type(self).__mro__ if issubclass(kind, Result) for name in vars(kind)}
+        return sorted(name for name in {*type(self).model_fields, *own} if not name.startswith(("_", "model_")))
+
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that the command prints with ``--json``."""
         return self.model_dump(exclude_unset=True)

@@ -198,7 +198,7 @@ def which(
     answers: dict[str, Sequence[Sentence]] = {}
     rows: dict[str, Ranked] = {}
     wanted = _relations(chosen, relations)
-    section = {"endpoints": endpoints, "datasets": {}, "systems": {}, "budget": budget}
+    section: dict[str, Any] = {"endpoints": endpoints, "datasets": {}, "systems": {}, "budget": budget}
     if cache is not None:
         section["cache"] = str(cache)
     for name in endpoints:
@@ -304,7 +304,8 @@ def _rank(
     rows: list[Ranked], counts: Mapping[str, np.ndarray], units: Sequence[str], bootstrap: int, seed: int
 ) -> list[Ranked]:
     """Return the rows by F1 with the difference to the best one; models without a rank come last."""
-    scored = sorted((row for row in rows if row.scores), key=lambda row: (row.mostly_unread, -row.scores.f1, row.name))
+    f1 = {row.name: row.scores.f1 for row in rows if row.scores}
+    scored = sorted((row for row in rows if row.scores), key=lambda row: (row.mostly_unread, -f1[row.name], row.name))
     failed = [row for row in rows if not row.scores]
     if not scored or scored[0].mostly_unread:
         return [*scored, *failed]
@@ -343,8 +344,8 @@ def _is_shown(row: Ranked) -> bool:
 def _scores_of(row: Ranked) -> str:
     if row.scores is None:
         return f"{'no scores':>20}{'–':>11}{'–':>8}"
-    low, high = row.scores.intervals.get("f1") or (None, None)
-    interval = "" if low is None else f" [{100 * low:.1f}, {100 * high:.1f}]"
+    bounds = row.scores.intervals.get("f1")
+    interval = f" [{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]" if bounds else ""
     f1 = f"{100 * row.scores.f1:.1f}{UNREAD if row.mostly_unread else ''}{interval}"
     return f"{f1:>20}{100 * row.scores.precision:>11.1f}{100 * row.scores.recall:>8.1f}"
 
@@ -352,5 +353,7 @@ def _scores_of(row: Ranked) -> str:
 def _difference_of(row: Ranked) -> str:
     if row.behind is None:
         return f"{'':>24}{'':>8}"
-    interval = "" if row.behind_low is None else f" [{100 * row.behind_low:.1f}, {100 * row.behind_high:.1f}]"
+    interval = ""
+    if row.behind_low is not None and row.behind_high is not None:
+        interval = f" [{100 * row.behind_low:.1f}, {100 * row.behind_high:.1f}]"
     return f"{f'{100 * row.behind:+.1f}{interval}':>24}{row.p:>8.4f}"

@@ -202,7 +202,7 @@ class Corpora:
                 yield f"{where}; {', '.join(trained)} need training sentences"
             elif others := [protocol for protocol in self.protocols if protocol != "original"]:
                 yield f"{where}; the protocol {others[0]} needs training sentences"
-            elif self.section[name].files.valid is not None:
+            elif (files := self.section[name].files) is not None and files.valid is not None:
                 yield f"corpora/{name}/files/valid: has no meaning without 'train'"
 
     def _problems_of_registered(self, where: str, name: str, corpus: Corpus) -> Iterator[str]:
