@@ -15,7 +15,7 @@ export PYTHONHASHSEED := 0
 # each of a study's jobs starts Python: without compiled files of the package that takes a third longer
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo report test test-all test-thorough test-light wheel-test lint format bench fuzz gpu image dag clean
+.PHONY: help setup demo report test test-all test-thorough test-light wheel-test coverage lint format bench fuzz gpu image dag clean
 .DEFAULT_GOAL := help
 
 help: ## say what can be made
@@ -63,6 +63,9 @@ format: $(READY) ## format all code
 	$(BIN)/ruff format --quiet .
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/snakefmt Snakefile workflow
+
+coverage: $(READY) ## run the tests of make test with branch coverage, written to build/coverage
+	$(BIN)/pytest -n $(CORES) -m "not thorough" --cov=tripleaudit --cov-branch --cov-report=html:build/coverage --cov-report=term:skip-covered
 
 wheel-test: $(READY) ## install the wheel into an environment of its own and use every part of it there (10 minutes)
 	PYTHON=$(PYTHON) TORCH=$(TORCH) $(BIN)/pytest -n 0 tests/e2e/test_wheel.py --fresh

@@ -2,7 +2,6 @@
 
 from generator.generator import FILES, SEED, Shape, generate, write_demo
 from generator.relations import OUTSIDE, RELATIONS, SCHEMA, Relation
-from generator.stated import state_triple
 from generator.world import Entity, Fact, World
 
 __all__ = [
@@ -17,6 +16,5 @@ __all__ = [
     "Shape",
     "World",
     "generate",
-    "state_triple",
     "write_demo",
 ]

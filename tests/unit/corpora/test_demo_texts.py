@@ -1,14 +1,13 @@
-"""Patterns, and sentences made to order, of the demo world."""
+"""Patterns of the demo world."""
 
 import random
 
 import pytest
 
-from generator import RELATIONS, SCHEMA, SEED, Fact, World, state_triple
+from generator import RELATIONS, SCHEMA, SEED, Fact, World
 from generator.compose import EPO, PATTERNS, pair
 from generator.templates import Draft, expand
 from generator.zero import HARD, OTHER, SHARES, ZeroWriter
-from tripleaudit.errors import UserError
 
 
 @pytest.fixture(scope="module")
@@ -53,23 +52,3 @@ def test_zero_writer_states_nothing_and_covers_all_categories(world):
             assert name == category
             assert draft.finish("x").triples == ()
             assert len(draft.names) == (2 if category in (*HARD, OTHER) else 1 if category == "single" else 0)
-
-
-@pytest.mark.parametrize("relation", RELATIONS)
-def test_state_triple_says_any_fact_of_a_relation(relation, world):
-    known = next(fact for fact in world.facts if fact.relation == relation)
-    for fact in (known, Fact("Zinnia Quark", relation, "Omega Thing Inc.")):
-        sentences = [state_triple(fact, seed) for seed in range(30)]
-        for sentence in sentences:
-            assert [triple.strings for triple in sentence.triples] == [tuple(fact)]
-            assert not list(sentence.problems())
-        assert len({sentence.text for sentence in sentences}) >= 4
-    assert state_triple(known, 3) == state_triple(known, 3)
-    assert state_triple(state_triple(known, 3).triples[0], 5) == state_triple(known, 5)
-
-
-def test_state_triple_refuses_what_it_cannot_say():
-    with pytest.raises(UserError, match="relation 'likes' is not one of the demo corpus; expected born_in"):
-        state_triple(("Ada", "likes", "Brelin"))
-    with pytest.raises(UserError, match="two different, non-empty"):
-        state_triple(("Ada", "born_in", " "))

@@ -1,5 +1,6 @@
 """The ways in which a system comes into a study: the same answers give the same numbers, a bad one loses its row."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -471,7 +472,9 @@ def test_a_language_model_is_given_the_relations_and_no_gold_triple(box):
 
 
 def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(box):
-    report = box.query("command", box.program, limit=2)
-    assert [sentence.id for sentence in load_sentences(box.out)] == ["a", "b"]
-    assert (report["queried"], report["of"]) == (2, 3)
+    repeated = [dataclasses.replace(each, id=f"{each.id}{copy}") for copy in (1, 2) for each in GOLD]
+    save_sentences(box.folder / "test.jsonl", repeated)
+    report = box.query("command", box.program, limit=3)
+    assert [sentence.id for sentence in load_sentences(box.out)] == ["a1", "c1", "b2"]  # spread, not the first three
+    assert (report["queried"], report["of"]) == (3, 6)
     assert {*box.values("recall").values()} == {1}

@@ -23,7 +23,7 @@ from tripleaudit.scoring.sides import align
 from tripleaudit.scoring.units import SENTENCE, triple_groups
 from tripleaudit.scoring.why import reasons
 
-INPUTS = ("gold", "predictions", "decisions", "train")
+INPUTS = ("gold", "predictions", "decisions", "train", "report")
 TOTALS = ("correct", "predicted", "gold", "sentences")
 
 
