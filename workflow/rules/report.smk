@@ -49,4 +49,5 @@ rule report:
     """The study's report, and with it all tables and plots; none where nothing can be shown."""
     input:
         rules.write_report.output if STUDY.tables else [],
+        rules.frames.output if STUDY.scored else [],
     localrule: True

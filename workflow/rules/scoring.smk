@@ -87,3 +87,19 @@ rule merge_scores:
     shell:
         "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
         "--provenance {output.provenance:q} > {log:q} 2>&1"
+
+
+rule frames:
+    """Scores, counts, cells and contrasts of the study as data frames (Parquet and CSV)."""
+    input:
+        unpack(STUDY.report.frame_inputs),
+    output:
+        multiext("<study>/", "scores.parquet", "counts.parquet", "cells.parquet", "contrasts.parquet"),
+        csv=multiext("<study>/", "counts.csv", "cells.csv", "contrasts.csv"),
+    log:
+        "<logs>/frames.log",
+    localrule: True
+    params:
+        files=as_options,
+    shell:
+        "python -m tripleaudit study-frames {params.files:q} --out $(dirname {output[0]:q}) > {log:q} 2>&1"

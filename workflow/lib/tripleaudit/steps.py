@@ -44,6 +44,7 @@ STEPS = {
     "score-run": Step("scoring.rows:score_run", "scores of one prediction file, alone or behind a classifier"),
     "select-texts": Step("generative.extraction:write_texts", "the texts of a data set for language models"),
     "table": Step("tables.building:make_table", "a table as CSV, Markdown, LaTeX, HTML and JSON"),
+    "study-frames": Step("tables.frames:write_frames", "scores, counts, cells and contrasts as data frames"),
     "system-facts": Step("systems.facts:write_system_facts", "what systems took, and which of them failed"),
     "training-facts": Step("systems.facts:write_training_facts", "times and outcomes of all trainings"),
     "write-report": Step("report.make:write_study_report", "the HTML report from files that the rule names"),

@@ -121,6 +121,19 @@ class Report:
             "criteria": study.needles.criteria() if needs == "needles" else [],
             "collection": study.collections.files() if needs == "collection" else [],
             "curves": self._of(study.classifier_runs, "scores/{}/curve.json") if needs == "classifiers" else [],
+            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored] if name == "contrasts" else [],
+        }
+        return {kind: paths for kind, paths in found.items() if paths}
+
+    def frame_inputs(self, wildcards: Any = None) -> dict[str, list[str]]:
+        """Return what the data frames of the study are made from, by the command's options."""
+        study, folder = self.study, self.study.paths.study
+        scored = {"": study.scored, "gre/": self.tables("gre"), "needles/": self.tables("needles")}
+        found = {
+            "scores": [f"{folder}/{part}scores.csv" for part, is_scored in scored.items() if is_scored],
+            "counts": study.score_files("counts"),
+            "doubled": [f"{folder}/counts/{path}.csv" for path in study.doubled_scored],
+            "runs": self.runs(),
         }
         return {kind: paths for kind, paths in found.items() if paths}
 

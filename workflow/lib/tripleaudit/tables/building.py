@@ -65,6 +65,7 @@ def make_table(
     report: Sequence[str | Path] = (),
     collection: Sequence[str | Path] = (),
     curves: Sequence[str | Path] = (),
+    doubled: Sequence[str | Path] = (),
     options: Mapping[str, Any] | None = None,
 ) -> None:
     """Build one table from files of each kind and write ``OUT_PREFIX.csv``, ``.md``, ``.tex``, ``.html`` and ``.json``.
@@ -72,6 +73,6 @@ def make_table(
     Raises:
         UserError: unknown table or option, or a bad file. Missing scores leave gaps.
     """
-    files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves}
+    files = {"criteria": criteria, "report": report, "collection": collection, "curves": curves, "doubled": doubled}
     inputs = load_inputs(scores=scores, counts=counts, audits=audits, runs=runs, options=options, files=files)
     write_table(build_table(name, inputs), out_prefix)

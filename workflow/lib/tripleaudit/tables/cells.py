@@ -4,10 +4,13 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.bootstrap import Interval
+
+MIN_CASES: Final = 30
+"""Cases under which nothing is concluded: a percentile bootstrap of fewer says little."""
 
 
 @dataclass(frozen=True, slots=True)

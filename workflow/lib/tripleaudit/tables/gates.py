@@ -12,14 +12,14 @@ from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.scoring.significance import ALPHA, holm
 from tripleaudit.tables import labels
-from tripleaudit.tables.cells import Cell, number
+from tripleaudit.tables.cells import MIN_CASES, Cell, number
 from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, TableInputs
 from tripleaudit.tables.unread_answers import UNREAD
 from tripleaudit.training.convergence import FEWEST
 
 NOT_MEASURED: Final = "This was not measured in the study: it takes a system, or a training, that the table is about."
 SHOWN: Final = 4  # names of a list that stays short
-FEW: Final = 30  # cases; a percentile bootstrap of fewer says little
+FEW: Final = MIN_CASES
 
 
 class Floor(NamedTuple):

@@ -1,7 +1,7 @@
 """What a table is made from: scores as cells over seeds with intervals, audits, facts of trainings, and options."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -97,6 +97,12 @@ class ScoreIndex:
     def has_strata(self) -> bool:
         """Whether seen and unseen triples are told apart, which needs a training set; True without any score."""
         return not self._values or any(stratum in STRATA for _, stratum, _, _ in self._values)
+
+    @property
+    def rows(self) -> Iterator[Score]:
+        """The rows of the scores file, those of one value next to one another."""
+        for by_seed in self._values.values():
+            yield from by_seed.values()
 
     def values(self, run: RunKey, stratum: str, matching: str, metric: str) -> dict[str, float]:
         """Return seed -> value, in the order of the seeds."""

@@ -1,0 +1,263 @@
+"""Contrasts: every comparison that the four papers make, and every pair of systems, as one data frame.
+
+A row compares the F1 of two sides on a corpus: one system under two conditions, or two systems on one test set. Values
+are fractions. Bold marks, ``compare`` and contrasts are decided by one function,
+:func:`tripleaudit.scoring.difference.between`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+from tripleaudit.scoring.baselines import BASELINES
+from tripleaudit.scoring.difference import Difference
+from tripleaudit.scoring.rows import split_two_step
+from tripleaudit.scoring.scores import CLASSIFICATION
+from tripleaudit.scoring.significance import ALPHA, holm
+from tripleaudit.tables.cells import MIN_CASES, subject
+from tripleaudit.tables.inputs import UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SYSTEMS: Final = "two systems"
+"""Name of the contrast of two systems on one test set."""
+SEEN: Final = "entirely_seen"
+BEYOND: Final = "partially_seen+unseen"
+NZ: Final = {"training": "nz", "testing": "nz", "gate": ""}
+SIDE_KEYS: Final = ("protocol", "training", "testing", "extractor", "noise", "stratum")
+COLUMNS: Final = (
+    *("contrast", "corpus", *(f"{key}_first" for key in SIDE_KEYS), *(f"{key}_second" for key in SIDE_KEYS)),
+    *("matching", "first", "second", "difference", "low", "high", "p", "p_holm", "paired", "cases", "seeds", "mark"),
+    *("difference_doubled", "low_doubled", "high_doubled", "outcome"),
+)
+"""Columns of the frame; docs/python.md describes them."""
+FEW: Final = "few cases"
+NOTHING_FOUND: Final = "nothing found"
+OPEN: Final = "training not finished"
+NOT_SHOWN: Final = "not shown"
+SHOWN: Final = "shown"
+AT_LEAST: Final = "shown, at least"
+"""Outcome of a contrast whose trainings were still rising, and whose sign is the same after twice the epochs."""
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A comparison of one system under two conditions.
+
+    Attributes:
+        name: in the frame and in the table.
+        first, second: conditions of either side.
+        held: what both sides have.
+    """
+
+    name: str
+    first: Mapping[str, str]
+    second: Mapping[str, str]
+    held: Mapping[str, str] = field(default_factory=dict)
+
+
+ALL: Final = {"gate": "", "stratum": "all"}
+CONTRASTS: Final = (
+    *(
+        Contrast(f"entirely seen to {label}", {"stratum": SEEN}, {"stratum": stratum}, NZ)
+        for stratum, label in (
+            ("partially_seen", "partially seen"),
+            ("unseen", "unseen"),
+            (BEYOND, "not entirely seen"),
+        )
+    ),
+    *(
+        Contrast(f"with Entity Noising, {label}", {"noise": "none"}, {"noise": "noising"}, {**NZ, **where})
+        for label, where in (
+            ("all triples", {"stratum": "all", "protocol": "original"}),
+            ("partially seen", {"stratum": "partially_seen", "protocol": "original"}),
+            ("unseen", {"stratum": "unseen", "protocol": "original"}),
+            ("not entirely seen", {"stratum": BEYOND, "protocol": "original"}),
+            ("rearranged", {"stratum": "all", "protocol": "rearranged"}),
+            ("augmented", {"stratum": "all", "protocol": "augmented"}),
+        )
+    ),
+    *(
+        Contrast(f"original to {protocol}", {"protocol": "original"}, {"protocol": protocol}, {**NZ, "stratum": "all"})
+        for protocol in ("rearranged", "sift-1", "sift-2", "sift-3", "augmented")
+    ),
+    Contrast("zero-triple sentences in the test", {"testing": "nz"}, {"testing": "wz"}, {**ALL, "training": "nz"}),
+    Contrast("zero-triple sentences in training", {"training": "nz"}, {"training": "wz"}, {**ALL, "testing": "wz"}),
+    Contrast("classifier in front", {"gate": ""}, {"gate": "*"}, {"stratum": "all", "training": "nz", "testing": "wz"}),
+    Contrast(
+        "end to end to two steps",
+        {"gate": "", "training": "wz"},
+        {"gate": "*", "training": "nz"},
+        {"stratum": "all", "testing": "wz"},
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a contrast: a run and the stratum that it is scored on."""
+
+    run: RunKey
+    stratum: str
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The run's keys, its system without a classifier, the classifier (``gate``) and the stratum."""
+        gate, system = split_two_step(self.run.extractor)
+        return {**self.run._asdict(), "system": system, "gate": gate, "stratum": self.stratum}
+
+    def meets(self, conditions: Mapping[str, str]) -> bool:
+        """Return whether the side has all given keys; ``*`` stands for any name."""
+        keys = self.keys
+        return all(bool(keys[key]) if value == "*" else keys[key] == value for key, value in conditions.items())
+
+
+def contrasts(scores: ScoreIndex, matching: str, doubled: ScoreIndex | None = None) -> pd.DataFrame:
+    """Return the contrasts of a study.
+
+    Args:
+        scores: with the per-sentence counts.
+        matching: rule by which triples are correct.
+        doubled: counts of the trainings of twice the epochs, if there are any.
+
+    Returns:
+        A frame with :data:`COLUMNS`, one row for each contrast and system, then one for each pair of systems.
+    """
+    import pandas as pd
+
+    rows = []
+    for name, first, second in pairs(scores, matching):
+        sides = [subject(side.run._asdict(), side.stratum, matching) for side in (first, second)]
+        difference = scores.between(*sides)
+        if difference is None:
+            continue
+        rows.append(
+            {
+                "contrast": name,
+                "corpus": first.run.corpus,
+                **_side_columns(first, "first"),
+                **_side_columns(second, "second"),
+                "matching": matching,
+                **_numbers(difference),
+                "mark": _mark(scores, first.run, second.run),
+                **_numbers_doubled(None if doubled is None else doubled.between(*sides)),
+            }
+        )
+    frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column not in ("p_holm", "outcome")])
+    frame["p_holm"] = _corrected(frame)
+    frame["outcome"] = [_outcome(row) for row in frame.to_dict("records")]
+    return frame[list(COLUMNS)]
+
+
+def pairs(scores: ScoreIndex, matching: str) -> Iterator[tuple[str, Side, Side]]:
+    """Yield the name of each contrast with its two sides."""
+    sides = list(_sides(scores, matching))
+    for contrast in CONTRASTS:
+        firsts = [side for side in sides if side.meets({**contrast.held, **contrast.first})]
+        seconds = [side for side in sides if side.meets({**contrast.held, **contrast.second})]
+        changing = {*contrast.first, "extractor"}
+        for first in firsts:
+            for second in seconds:
+                if all(second.keys[key] == value for key, value in first.keys.items() if key not in changing):
+                    yield contrast.name, first, second
+    whole = [side for side in sides if side.stratum == "all" and side.run.noise == "none" and not side.keys["gate"]]
+    test_sets: dict[tuple[str, ...], list[Side]] = {}
+    for side in whole:
+        if side.run.extractor not in scores.partial:
+            test_sets.setdefault(side.run[:4], []).append(side)
+    for competing in test_sets.values():
+        for first, second in combinations(competing, 2):
+            yield SYSTEMS, first, second
+
+
+def _sides(scores: ScoreIndex, matching: str) -> Iterator[Side]:
+    """Yield what has an F1 of extraction, and the strata without entirely seen triples together."""
+    for run in scores.runs:
+        strata = [stratum for stratum, rule, metric in scores.measured(run) if (rule, metric) == (matching, "f1")]
+        if run.protocol.startswith("gre-") or matching == CLASSIFICATION:
+            continue
+        yield from (Side(run, stratum) for stratum in strata)
+        if {"partially_seen", "unseen"} & set(strata):
+            yield Side(run, BEYOND)
+
+
+def _side_columns(side: Side, name: str) -> dict[str, str]:
+    keys = side.keys
+    return {f"{key}_{name}": keys[key] for key in SIDE_KEYS}
+
+
+def _numbers(difference: Difference) -> dict[str, float | int | bool | None]:
+    bound = (difference.bounds or {}).get("f1")
+    return {
+        "first": difference.first[2],
+        "second": difference.second[2],
+        "difference": difference.change(),
+        "low": bound.low if bound else None,
+        "high": bound.high if bound else None,
+        "p": difference.p,
+        "paired": difference.paired,
+        "cases": difference.sentences,
+        "seeds": min(difference.runs),
+    }
+
+
+def _numbers_doubled(difference: Difference | None) -> dict[str, float | None]:
+    bound = (difference.bounds or {}).get("f1") if difference else None
+    return {
+        "difference_doubled": difference.change() if difference else None,
+        "low_doubled": bound.low if bound else None,
+        "high_doubled": bound.high if bound else None,
+    }
+
+
+def _mark(scores: ScoreIndex, first: RunKey, second: RunKey) -> str:
+    marks = dict.fromkeys(scores.mark(first) + scores.mark(second))
+    if first._replace(testing="") == second._replace(testing=""):  # one training on two test sets has one budget
+        marks.pop(UNEQUAL, None)
+    return "".join(marks)
+
+
+def _corrected(frame: pd.DataFrame) -> list[float | None]:
+    """Return Holm's p-values over the systems of a contrast and corpus, or over the pairs of a test set."""
+    families: dict[tuple[str, ...], list[int]] = {}
+    for position, row in enumerate(frame.to_dict("records")):
+        is_baseline = {row["extractor_first"], row["extractor_second"]} & BASELINES.keys()
+        if row["p"] is None or row["p"] != row["p"] or is_baseline:
+            continue
+        family = [row["contrast"], row["corpus"]]
+        if row["contrast"] == SYSTEMS:
+            family += [row[f"{key}_first"] for key in ("protocol", "training", "testing")]
+        families.setdefault(tuple(family), []).append(position)
+    corrected: list[float | None] = [None] * len(frame)
+    p_values = frame["p"].tolist()
+    for positions in families.values():
+        adjusted = holm([p_values[position] for position in positions])
+        for position, value in zip(positions, adjusted, strict=True):
+            corrected[position] = value
+    return corrected
+
+
+def _outcome(row: Mapping[str, object]) -> str:
+    """Say what follows from a contrast."""
+    if row["cases"] < MIN_CASES:
+        return FEW
+    if not row["first"] and not row["second"]:
+        return NOTHING_FOUND
+    p_value = row["p"] if row["p_holm"] is None or row["p_holm"] != row["p_holm"] else row["p_holm"]
+    excludes_zero = row["low"] is not None and (row["low"] > 0 or row["high"] < 0)
+    is_shown = excludes_zero and not (p_value is not None and p_value >= ALPHA)
+    if UNFINISHED in row["mark"] or UNSETTLED in row["mark"]:
+        return AT_LEAST if is_shown and _same_sign(row) else OPEN
+    return SHOWN if is_shown else NOT_SHOWN
+
+
+def _same_sign(row: Mapping[str, object]) -> bool:
+    """Return whether twice the epochs show a difference of the same sign."""
+    low, high = row["low_doubled"], row["high_doubled"]
+    if low is None or high is None:
+        return False
+    return low > 0 if row["difference"] > 0 else high < 0

@@ -1,0 +1,177 @@
+"""The results of a study as tidy data frames: scores, counts, cells and contrasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tripleaudit.errors import UserError
+from tripleaudit.files import atomic_write
+from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
+from tripleaudit.scoring.counts import load_counts
+from tripleaudit.scoring.matching import PRIMARY
+from tripleaudit.scoring.scores import COLUMNS as SCORE_COLUMNS
+from tripleaudit.scoring.scores import KEYS
+from tripleaudit.tables.contrasts import contrasts
+from tripleaudit.tables.inputs import ScoreIndex
+from tripleaudit.tables.loading import load_inputs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAMES: Final = ("scores", "counts", "cells", "contrasts")
+RUN_KEYS: Final = tuple(key for key in KEYS if key not in ("study", "seed"))
+
+
+class StudyFrames:
+    """The frames of a finished study; each is read when it is needed.
+
+    Args:
+        folder: of the study, such as ``results/demo``.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def __repr__(self) -> str:
+        return f"StudyFrames({str(self.folder)!r})"
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Every score of every run."""
+        return self._read("scores")
+
+    @cached_property
+    def counts(self) -> pd.DataFrame:
+        """Correct, predicted and gold triples of every sentence, by run and matching rule."""
+        return self._read("counts")
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """Means over seeds with deviation, interval, seeds, cases and marks."""
+        return self._read("cells")
+
+    @cached_property
+    def contrasts(self) -> pd.DataFrame:
+        """Every comparison with difference, interval and corrected p-value."""
+        return self._read("contrasts")
+
+    def _read(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            raise UserError(f"{path}: no such file; run the study first (its target is `frames`)")
+        return pd.read_parquet(path)
+
+
+def load(folder: str | Path) -> StudyFrames:
+    """Load the results of a finished study as data frames.
+
+    Args:
+        folder: of the study, such as ``results/demo``.
+
+    Returns:
+        An object with the frames ``scores``, ``counts``, ``cells`` and ``contrasts``; docs/python.md describes their
+        columns.
+
+    Raises:
+        UserError: the folder is no study's.
+    """
+    if not Path(folder).is_dir():
+        raise UserError(f"{folder}: no such folder; expected the results of a study, such as results/demo")
+    return StudyFrames(folder)
+
+
+def write_frames(
+    out: str | Path,
+    scores: Sequence[str | Path] = (),
+    counts: Sequence[str | Path] = (),
+    doubled: Sequence[str | Path] = (),
+    runs: Sequence[str | Path] = (),
+) -> None:
+    """Write the frames of a study as Parquet and CSV into a folder; ``scores.csv`` is there already.
+
+    Args:
+        out: folder of the study.
+        scores: the tidy scores files: of extraction, of GREScores, of needles.
+        counts: per-sentence counts of every run.
+        doubled: per-sentence counts of trainings of twice the epochs.
+        runs: facts of trainings and systems.
+    """
+    inputs = load_inputs(scores=scores, counts=counts, runs=runs)
+    doubles = doubled_index(inputs.scores, doubled) if doubled else None
+    frames = {
+        "scores": score_frame(inputs.scores),
+        "counts": count_frame(counts),
+        "cells": cell_frame(inputs.scores),
+        "contrasts": contrasts(inputs.scores, PRIMARY, doubles),
+    }
+    for name, frame in frames.items():
+        with atomic_write(Path(out) / f"{name}.parquet", "wb") as stream:
+            frame.to_parquet(stream, index=False)
+        if name != "scores":
+            with atomic_write(Path(out) / f"{name}.csv") as stream:
+                frame.to_csv(stream, index=False, float_format="%.10g")
+
+
+def doubled_index(scores: ScoreIndex, files: Sequence[str | Path]) -> ScoreIndex:
+    """Return the counts of the trainings of twice the epochs, next to those of what is not trained."""
+    doubles = ScoreIndex((), files)
+    for run, by_seed in scores.counts.items():
+        if set(by_seed) == {""}:
+            doubles.counts[run] = by_seed
+    return doubles
+
+
+def score_frame(scores: ScoreIndex) -> pd.DataFrame:
+    """Return the scores as rows of the scores file."""
+    import pandas as pd
+
+    rows = [
+        (*score.keys, score.stratum, score.matching, score.metric, score.value, score.low, score.high)
+        for score in scores.rows
+    ]
+    frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
+    return frame.astype({"value": float, "low": float, "high": float})
+
+
+def count_frame(files: Sequence[str | Path]) -> pd.DataFrame:
+    """Return a row for each sentence, run and matching rule."""
+    import numpy as np
+    import pandas as pd
+
+    parts = []
+    for path in files:
+        run = load_counts(path)
+        for matching, counts in run.counts.items():
+            part = pd.DataFrame({"id": run.ids, "unit": run.units(), "stratum": [name or "" for name in run.strata]})
+            part[list(COUNT_COLUMNS)] = counts
+            part["matching"] = matching
+            for key in KEYS:
+                part[key] = run.keys.get(key, "none" if key == "noise" else "")
+            parts.append(part)
+    columns = [*KEYS, "matching", "id", "unit", "stratum", *COUNT_COLUMNS]
+    if not parts:
+        return pd.DataFrame(columns=columns)
+    frame = pd.concat(parts, ignore_index=True)[columns]
+    texts = [name for name in columns if name not in COUNT_COLUMNS]
+    return frame.astype(dict.fromkeys(texts, "category") | dict.fromkeys(COUNT_COLUMNS, np.int64))
+
+
+def cell_frame(scores: ScoreIndex) -> pd.DataFrame:
+    """Return the mean over seeds of every metric of every run, as fractions."""
+    import pandas as pd
+
+    rows = []
+    for run in scores.runs:
+        for stratum, matching, metric in dict.fromkeys(scores.measured(run)):
+            cell = scores.cell(run, metric, stratum=stratum, matching=matching, scale=1)
+            keys = {**run._asdict(), "stratum": stratum, "matching": matching, "metric": metric}
+            numbers = {"mean": cell.value, "sd": cell.sd, "low": cell.low, "high": cell.high}
+            rows.append({**keys, **numbers, "seeds": cell.seeds, "cases": cell.cases, "mark": cell.mark})
+    columns = [*RUN_KEYS, "stratum", "matching", "metric", "mean", "sd", "low", "high", "seeds", "cases", "mark"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.astype(dict.fromkeys(("mean", "sd", "low", "high"), float) | {"cases": "Int64"})
