@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from support.extractors import SYLLABLES, WORDS, sentence, worked_example
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.errors import UserError
-from tripleaudit.extractors.alignment import Aligner, token_triples
+from tripleaudit.extractors.alignment import Aligner, choose_words, token_triples
+from tripleaudit.extractors.pfn import PFN
+from tripleaudit.extractors.ptrnet import PtrNet
 
 RELATIONS = {"C": 0, "F": 1}
 LEXICON = [word for word in " ".join(WORDS).split() if not word.startswith("##")]
@@ -91,6 +93,40 @@ def test_triples_in_tokens_and_those_that_no_tokens_fit(tokenizer, layout, most,
     (aligned,) = Aligner(tokenizer, layout).align([each.text], most)
     found, missing = token_triples(aligned, each, RELATIONS, occurrence)
     assert (found.shape, found.tolist(), missing) == ((len(rows), 5), rows, lost)
+
+
+TOUCHING = sentence(
+    'Tim (apple) wrote "the engine", in Cupertino.', ("apple", "C", "Tim"), ("engine", "F", "Cupertino")
+)
+
+
+def test_entities_that_touch_punctuation_have_markers_where_words_end_at_marks(tokenizer):
+    for words, lost in (("blanks", 2), ("marks", 0)):
+        (aligned,) = Aligner(tokenizer, "marker", words=words).align([TOUCHING.text])
+        rows, missing = token_triples(aligned, TOUCHING, RELATIONS, "given")
+        assert missing == lost
+    for (start, end, _, head, tail), triple in zip(rows.tolist(), TOUCHING.triples, strict=True):
+        assert aligned.characters(start, end) == triple.subject.offsets
+        assert aligned.characters(head, tail) == triple.object.offsets
+
+
+@pytest.mark.parametrize("kind", [PFN, PtrNet])
+def test_extractors_of_words_write_entities_that_touch_punctuation_where_words_end_at_marks(tokenizer, kind):
+    config = kind.config_class(max_words=5)
+    for words, written in (("blanks", [False, False]), ("marks", [True, True])):
+        (aligned,) = Aligner(tokenizer, words=words).align([TOUCHING.text])
+        rows, missing = token_triples(aligned, TOUCHING, RELATIONS, "given")
+        assert missing == 0
+        assert kind.representable(config, aligned, rows).tolist() == written
+
+
+def test_the_gold_entities_of_a_corpus_decide_where_its_words_end():
+    """One triple in a hundred decides; a name that is cut inside a word does not."""
+    plain = [sentence(f"tim cook leads apple {number} .", ("tim cook", "C", "apple")) for number in range(99)]
+    assert choose_words([*plain, CUT]) == "blanks"
+    assert choose_words([*plain, *plain, BEFORE]) == "blanks"
+    assert choose_words([*plain, BEFORE]) == "marks"
+    assert choose_words([]) == "blanks"
 
 
 def test_empty_and_blank_texts(aligner, tokenizer):

@@ -104,8 +104,8 @@ def test_an_extractor_of_ones_own_is_asked_for_its_section(tmp_path):
 
 def test_what_an_extractor_is_that_says_nothing_of_itself():
     assert ExtractorSettings().full() == {
-        "max_length": 128, "layout": "subword", "marker": None, "occurrence": "given", "drop_zero": False,
-        "drop_above": 0, "prior": None,
+        "max_length": 128, "layout": "subword", "marker": None, "words": "auto", "occurrence": "given",
+        "drop_zero": False, "drop_above": 0, "prior": None,
     }  # fmt: skip
     assert (ExtractorSettings.training_defaults, ExtractorSettings.sparse_outputs) == ({}, {})
 

@@ -40,10 +40,18 @@ def test_a_table_with_reported_values_names_the_encoder_of_the_measured_ones(sto
 
 
 def test_the_table_of_trainings_has_the_encoder_and_the_sentences_that_are_never_noised(stored) -> None:
-    counts = {"sentences": 5019, "zero": 0, "noise_nested": 607}
+    counts = {
+        "sentences": 5019,
+        "zero": 0,
+        "noise_nested": 607,
+        "triples": 200,
+        "lost_triples": 7,
+        "unwritable_triples": 2,
+    }
     table = stored("trainings", counts=counts, noise_probability=0.05)
     assert table.cell("mine", "Encoder").shown == "mpnet-base (12 layers, 108.9 million parameters)"
     assert table.cell("mine", "Layout").shown == "exclusive"
+    assert table.cell("mine", "Lost").shown == "4.5"
     assert any("607 of 5019" in note and "0.0440" in note for note in table.notes)
 
 

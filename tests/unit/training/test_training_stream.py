@@ -11,9 +11,9 @@ SCORES = {"no": 0.2, "even": 0.5, "yes": 0.7}
 SPAN = Span(0, 1, "a")
 
 
-def aligner(limit=9, marker_id=None, made="{}"):
+def aligner(limit=9, marker_id=None, made="{}", words="blanks"):
     tokenizer = SimpleNamespace(backend_tokenizer=SimpleNamespace(to_str=lambda: made))
-    own = SimpleNamespace(limit=limit, marker_id=marker_id, tokenizer=tokenizer)
+    own = SimpleNamespace(limit=limit, marker_id=marker_id, words=words, tokenizer=tokenizer)
     own.aligned = lambda texts: {text: SimpleNamespace(truncated=text == "yes", limit=limit) for text in texts}
     return own
 
@@ -77,6 +77,6 @@ def test_triples_are_counted_by_relation_and_sentences_with_any_once():
     assert stream.account.relations == {"r": 2, "q": 1}
 
 
-@pytest.mark.parametrize("other", [{"limit": 8}, {"marker_id": 3}, {"made": "[]"}, {}])
+@pytest.mark.parametrize("other", [{"limit": 8}, {"words": "marks"}, {"marker_id": 3}, {"made": "[]"}, {}])
 def test_two_models_share_tokens_if_their_aligners_make_the_same(other):
     assert same_tokens(aligner(), aligner(**other)) == (not other)

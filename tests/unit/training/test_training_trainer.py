@@ -109,6 +109,8 @@ def test_a_run_leaves_a_model_its_history_and_its_provenance(home, reference):
     assert record["encoder"]["layers"] == result.model.encoder.config.num_hidden_layers
     assert record["encoder"]["parameters"] > 0
     assert record["training"]["layout"] == result.model.config.layout
+    assert record["training"]["words"] == result.model.config.words == "blanks"
+    assert record["training"]["counts"]["triples"] > record["training"]["counts"]["unwritable_triples"] == 0
     head, _, card = (folder / "README.md").read_text().removeprefix("---\n").partition("\n---\n")
     assert yaml.safe_load(head)["tags"][-1] == "casrel" and "`C`, `F`, `L`, `W`" in card
     assert record["inputs"]["train"]["sha256"] in card and str(home) not in card

@@ -75,6 +75,11 @@ def segments(text: str) -> list[str]:
     return [text[start:end] for start, end in _segments(text)] if has_unspaced(text) else text.split()
 
 
+def word_and_mark_spans(text: str) -> list[tuple[int, int]]:
+    """Return the spans of every word and of every mark, in order; blanks belong to none."""
+    return [span for piece in _NO_BLANKS.finditer(text) for span in _words_and_marks(piece)]
+
+
 def has_unspaced(text: str) -> bool:
     """Return whether a text has a character of a script without blanks between words."""
     return not text.isascii() and any(map(_is_unspaced, text))
@@ -82,15 +87,20 @@ def has_unspaced(text: str) -> bool:
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
     for piece in _NO_BLANKS.finditer(text):
-        start, end = piece.span()
-        if not has_unspaced(piece[0]):
-            yield start, end
-            continue
-        for first, last in word_spans(piece[0]):
-            yield from ((mark, mark + 1) for mark in range(start, piece.start() + first))
-            yield piece.start() + first, piece.start() + last
-            start = piece.start() + last
-        yield from ((mark, mark + 1) for mark in range(start, end))
+        if has_unspaced(piece[0]):
+            yield from _words_and_marks(piece)
+        else:
+            yield piece.span()
+
+
+def _words_and_marks(piece: re.Match[str]) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the words and marks of a piece without blanks, as offsets in its text."""
+    start, end = piece.span()
+    for first, last in word_spans(piece[0]):
+        yield from ((mark, mark + 1) for mark in range(start, piece.start() + first))
+        yield piece.start() + first, piece.start() + last
+        start = piece.start() + last
+    yield from ((mark, mark + 1) for mark in range(start, end))
 
 
 def _is_combining(character: str) -> bool:

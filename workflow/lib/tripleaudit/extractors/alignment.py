@@ -8,10 +8,12 @@ A text is tokenised once by a fast tokenizer. Three layouts exist:
 - ``exclusive``: the tokens of ``subword``; the model tags the token after an entity as its end
   (:mod:`tripleaudit.extractors.casrel`), so that a special token has to follow the text.
 
+Words end at blanks, in scripts without blanks after every word and mark. With ``words: marks`` they end at punctuation
+marks, too, as natural text needs it ("born in Kiel."): markers, PFN and PtrNet otherwise lose entities that touch one.
+
 Predictions are always slices of the original text, never re-joined word pieces.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -19,12 +21,14 @@ import numpy as np
 
 from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.spans import find_spans
+from tripleaudit.corpora.words import is_inside_word, segment_spans, word_and_mark_spans
 from tripleaudit.errors import UserError
 
 LAYOUTS = ("subword", "marker")
 EXCLUSIVE = "exclusive"
 MARKERS = ("[unused1]", "<unused1>", "madeupword0001")
-_WORD = re.compile(r"\S+")
+WORDS = ("blanks", "marks")
+MIN_TOUCHING_SHARE = 0.01  # of the gold triples, from which on a corpus is divided at marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Alignment:
 
     Attributes:
         starts, ends: character offsets of each token (end exclusive); zero-width for specials and markers.
-        word_ids: number of the whitespace word that the token belongs to, -1 for specials.
+        word_ids: number of the word that the token belongs to, -1 for specials.
         markers: whether a token is a word-end marker; None in the ``subword`` layout.
         truncated: whether tokens of the text were cut off.
     """
@@ -63,6 +67,14 @@ class Alignment:
             return None
         return first, last
 
+    def first_of_word(self, tokens: np.ndarray) -> np.ndarray:
+        """Return which of these token indices are the first of their word, bool of the same shape."""
+        return np.diff(self.word_ids, prepend=-1)[tokens] != 0
+
+    def last_of_word(self, tokens: np.ndarray) -> np.ndarray:
+        """Return which of these token indices are the last of their word, bool of the same shape."""
+        return np.diff(self.word_ids, append=-1)[tokens] != 0
+
     def characters(self, first: int, last: int) -> tuple[int, int] | None:
         """Return the characters [start, end) of an inclusive token span, or None if it is empty or holds no text."""
         if not 0 <= first <= last < len(self) or self.word_ids[first] < 0 or self.word_ids[last] < 0:
@@ -79,13 +91,21 @@ class Aligner:
         layout: ``subword``, ``marker`` or ``exclusive``.
         marker: the marker token of the ``marker`` layout; the first of ``MARKERS`` in the vocabulary if None.
         limit: the most tokens the encoder takes, specials and markers included.
+        words: where words end: at ``blanks``, or at blanks and ``marks``.
 
     Raises:
         UserError: the tokenizer gives no offsets, has no token that can serve as a marker, or appends no special token
             that the ``exclusive`` layout needs.
     """
 
-    def __init__(self, tokenizer, layout: str = "subword", marker: str | None = None, limit: int = 512):
+    def __init__(
+        self,
+        tokenizer,
+        layout: str = "subword",
+        marker: str | None = None,
+        limit: int = 512,
+        words: str = "blanks",
+    ):
         if layout not in (*LAYOUTS, EXCLUSIVE):
             raise UserError(f"layout {layout!r} is unknown; expected one of {', '.join((*LAYOUTS, EXCLUSIVE))}")
         if not getattr(tokenizer, "is_fast", False):
@@ -93,7 +113,8 @@ class Aligner:
                 f"the tokenizer {type(tokenizer).__name__} of the encoder gives no character offsets; "
                 "expected an encoder with a fast tokenizer (a tokenizer.json)"
             )
-        self.tokenizer, self.layout, self.limit = tokenizer, layout, limit
+        self.tokenizer, self.layout, self.limit, self.words = tokenizer, layout, limit, words
+        self._word_spans = word_and_mark_spans if words == "marks" else segment_spans
         self.pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
         probe = tokenizer("a", return_special_tokens_mask=True)
         specials = probe["special_tokens_mask"]
@@ -147,7 +168,7 @@ class Aligner:
             offsets = [(begin + _leading_blanks(text[begin:end]), end) for begin, end in offsets]
         spans = np.array(offsets[:room], dtype=np.int64).reshape(-1, 2)
         tokens = np.array(ids[:room], dtype=np.int64)
-        word_starts = np.array([match.start() for match in _WORD.finditer(text)], dtype=np.int64)
+        word_starts = np.array([start for start, _ in self._word_spans(text)], dtype=np.int64)
         # the word that holds the token's last character: pieces of some tokenizers begin with the blank before it
         words = np.maximum(np.searchsorted(word_starts, spans[:, 1], side="left") - 1, 0)
         truncated = len(ids) > room
@@ -185,6 +206,26 @@ class Aligner:
             np.insert(words, after, words[last]),
             np.insert(np.zeros(len(tokens), dtype=bool), after, True),
         )
+
+
+def choose_words(sentences: Iterable[Sentence]) -> str:
+    """Return where words of a corpus have to end so that its gold entities begin and end at words.
+
+    Returns:
+        ``marks`` if at least ``MIN_TOUCHING_SHARE`` of the gold triples have an entity that touches a mark, else
+        ``blanks``. Corpora with blanks around marks, as the benchmarks have them, keep their words.
+    """
+    located = touching = 0
+    for sentence in sentences:
+        triples = [triple for triple in dict.fromkeys(sentence.triples) if triple.located]
+        segments = segment_spans(sentence.text) if triples else []
+        starts, ends = {start for start, _ in segments}, {end for _, end in segments}
+        located += len(triples)
+        for triple in triples:
+            edges = [(span.start, starts) for span in (triple.subject, triple.object)]
+            edges += [(span.end, ends) for span in (triple.subject, triple.object)]
+            touching += any(edge not in known and not is_inside_word(sentence.text, edge) for edge, known in edges)
+    return "marks" if located and touching / located >= MIN_TOUCHING_SHARE else "blanks"
 
 
 def _leading_blanks(piece: str) -> int:

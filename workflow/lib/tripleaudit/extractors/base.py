@@ -162,6 +162,13 @@ class Extractor(PreTrainedModel):
         return 1
 
     @classmethod
+    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
+        """Return which gold rows [n, 5] have entities that the extractor can write, [n] bool; an extractor of words
+        cannot write those that begin or end inside a word.
+        """
+        return np.ones(len(rows), dtype=bool)
+
+    @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:
         """Build further arguments of ``forward`` for a training batch, in the data loader."""
         return {}
@@ -257,7 +264,8 @@ class Extractor(PreTrainedModel):
             if self.tokenizer is None:
                 raise UserError("this extractor has no tokenizer; load it with from_pretrained or from_encoder")
             limit = self.text_limit(self.config)
-            self._aligner = Aligner(self.tokenizer, self.config.layout, self.config.marker, limit)
+            config = self.config
+            self._aligner = Aligner(self.tokenizer, config.layout, config.marker, limit, config.words)
         return self._aligner
 
     def _init_weights(self, module: torch.nn.Module) -> None:

@@ -6,10 +6,12 @@ Shortcuts, none of which changes the mathematics: the input half of all gates is
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import slices
 from tripleaudit.extractors.declared.pfn_settings import PFNSettings
@@ -41,6 +43,10 @@ class PFN(Extractor):
         self.entity_out, self.relation_out = nn.Linear(width, 1), nn.Linear(width, len(config.relations))
         self.dropout = Dropout(config.dropout)
         self.post_init()
+
+    @classmethod
+    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
+        return alignment.last_of_word(rows[:, [1, 4]]).all(axis=1)
 
     def forward(
         self,

@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput
 from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.ptrnet_settings import PtrNetSettings
@@ -88,6 +89,12 @@ class PtrNet(Extractor):
         self.relation_out = nn.Linear(9 * width, classes)
         self.dropout = Dropout(config.dropout)
         self.post_init()
+
+    @classmethod
+    def representable(cls, config: ExtractorConfig, alignment: Alignment, rows: np.ndarray) -> np.ndarray:
+        starts, ends = rows[:, [0, 3]], rows[:, [1, 4]]
+        short = alignment.word_ids[ends] - alignment.word_ids[starts] < config.max_words
+        return (short & alignment.first_of_word(starts) & alignment.last_of_word(ends)).all(axis=1)
 
     @classmethod
     def collate_targets(cls, config: ExtractorConfig, batch: GoldBatch) -> dict[str, Tensor]:

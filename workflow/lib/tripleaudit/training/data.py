@@ -52,7 +52,7 @@ class TrainingSentences:
 
     Sentences that lose all their triples (entities without a position in the text, truncation, spans that no token span
     fits) are left out: they must never serve as sentences with zero triples. ``counts`` says how many sentences and
-    triples went which way.
+    triples went which way; ``unwritable_triples`` have tokens, but entities that the extractor cannot write.
 
     Args:
         extractor: gives aligner, relations and the settings that leave sentences out.
@@ -72,7 +72,10 @@ class TrainingSentences:
         for at in watched(range(0, len(sentences), ALIGN_AT_ONCE), "aligning", f"times {ALIGN_AT_ONCE} sentences"):
             chunk = sentences[at : at + ALIGN_AT_ONCE]
             for sentence, example in zip(chunk, self._align(chunk), strict=True):
+                written = type(extractor).representable(config, example.alignment, example.rows)
+                self.counts["triples"] += len(set(sentence.triples))
                 self.counts["lost_triples"] += example.lost
+                self.counts["unwritable_triples"] += int(np.sum(~written))
                 self.counts["truncated"] += example.alignment.truncated
                 if sentence.triples and not len(example.rows):
                     self.counts["lost_sentences"] += 1

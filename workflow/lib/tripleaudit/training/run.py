@@ -17,6 +17,7 @@ from tripleaudit import code
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.errors import UserError
+from tripleaudit.extractors.alignment import choose_words
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.span_types import learn_types
@@ -115,6 +116,8 @@ def train_to(
     relations = sorted({triple.relation for sentence in train for triple in sentence.triples})
     if not relations:
         raise UserError("the training set has no triples; expected at least one sentence with a triple")
+    if own.get("words", "auto") == "auto":
+        own["words"] = choose_words(train)
     torch.manual_seed(seed)
     model = extractor.from_encoder(encoder, relations, layers, **own)
     noise = None
@@ -162,7 +165,12 @@ def train_to(
             device=torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
             seconds=time.monotonic() - start,
         )
-        facts = {"settings": settings.full(), "layout": model.config.layout, "counts": counts}
+        facts = {
+            "settings": settings.full(),
+            "layout": model.config.layout,
+            "words": model.config.words,
+            "counts": counts,
+        }
         if types:
             facts["entity_types"] = types
         record = {**made, "extractor": name, "encoder": encoder_facts, "relations": len(relations)}

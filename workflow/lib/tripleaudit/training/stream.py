@@ -102,6 +102,6 @@ class Stream:
 
 def same_tokens(first: Aligner, second: Aligner) -> bool:
     """Whether two aligners make the same tokens of every text, so that one tokenisation serves two models."""
-    if (first.limit, first.marker_id) != (second.limit, second.marker_id):
+    if (first.limit, first.marker_id, first.words) != (second.limit, second.marker_id, second.words):
         return False
     return first.tokenizer.backend_tokenizer.to_str() == second.tokenizer.backend_tokenizer.to_str()

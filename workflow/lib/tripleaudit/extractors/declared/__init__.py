@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.errors import hint
-from tripleaudit.extractors.alignment import LAYOUTS
+from tripleaudit.extractors.alignment import LAYOUTS, WORDS
 from tripleaudit.fields import Count, Section, among
 from tripleaudit.shipped import DATA
 from tripleaudit.yaml_files import read_yaml
@@ -45,6 +45,8 @@ class ExtractorSettings(Section):
     """`subword` or `marker` (see :mod:`tripleaudit.extractors.alignment`)."""
     marker: str | None = None
     """The word-end marker token of the `marker` layout; null looks for a spare one."""
+    words: Annotated[str, among(("auto", *WORDS))] = "auto"
+    """Where words end: at `blanks`, at blanks and `marks`, or `auto`, by the gold entities of the training set."""
     occurrence: Annotated[str, among(OCCURRENCES)] = "given"
     """Which mentions are gold in training: `given` (as the corpus has them), `first` or `all`."""
     drop_zero: bool = False

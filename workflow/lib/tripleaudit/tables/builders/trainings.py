@@ -19,6 +19,7 @@ COLUMNS: Final = (
         "Encoder",
         "Layout",
         "Seeds",
+        "Lost",
         "Epochs",
         "Batch",
         "Encoder rate",
@@ -69,6 +70,8 @@ def trainings(inputs: TableInputs) -> Table:
         "update.",
         *_noising_notes(found),
         "Layout: where the extractor reads an entity's end (docs/differences.md).",
+        "Lost: gold triples (%) that the training cannot represent: entities without a position in the text or beyond "
+        "the longest input, and entities that no tokens or words of the extractor fit.",
         "Best step: of the weights that are used. Minutes: the whole training with its validations.",
         any(len(each) > 1 for each in found.values())
         and "Means over seeds; the mean slope decides, with 0 where early stopping ended a training, and how many of "
@@ -109,6 +112,7 @@ def _row(run: RunKey, facts: Sequence[Mapping[str, Any]]) -> Row:
 def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
     evaluated = [fact["convergence"] or {} for fact in facts]
     settings: Mapping[str, Any] = facts[0].get("settings") or {}
+    yield _percent(_mean(_lost_share(fact.get("counts") or {}) for fact in facts), 1)
     yield Cell(_mean(fact.get("epochs") for fact in facts), 1)
     batch = settings.get("batch_size")
     yield Cell(None if batch is None else batch * settings.get("accumulation", 1), 0)
@@ -133,6 +137,13 @@ def _cells(facts: Sequence[Mapping[str, Any]]) -> Iterable[Cell]:
 
 def _points(value: float | None) -> float | None:
     return None if value is None else 100 * value
+
+
+def _lost_share(counts: Mapping[str, int]) -> float | None:
+    """Return the share of the gold triples that a training cannot represent, None where they were not counted."""
+    if not counts.get("triples"):
+        return None
+    return (counts["lost_triples"] + counts["unwritable_triples"]) / counts["triples"]
 
 
 def _percent(value: float | None, digits: int) -> Cell:
