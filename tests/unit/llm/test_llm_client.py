@@ -14,9 +14,10 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
-from tripleaudit.llm.endpoint import Usage, usage_of
+from tripleaudit.llm.endpoint import Usage
 from tripleaudit.llm.estimate import estimate, estimate_embeddings
 from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.llm.response import usage_of
 
 SCHEMA = {"type": "object", "properties": {"triples": {"type": "array"}}}
 

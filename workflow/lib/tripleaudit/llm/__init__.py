@@ -1,1 +1,1 @@
-"""Querying language models: one client, cache, ledger, conversation and answer parser for every package above."""
+"""Language models behind endpoints: client, store of answers and spending, conversations, reading of answers."""

@@ -27,14 +27,13 @@ from tripleaudit.llm.endpoint import (
     Request,
     RequestRejected,
     Usage,
-    answer_of,
     bill,
     canonical_key,
     tokens_about,
     tokens_at_most,
-    usage_of,
 )
 from tripleaudit.llm.llama import LocalServer
+from tripleaudit.llm.response import answer_of, usage_of
 from tripleaudit.llm.store import BudgetExceeded, Reservation, Store
 from tripleaudit.machine.progress import Progress
 
@@ -355,7 +354,7 @@ class Client:
         except BaseException:
             meter.release()
             raise
-        usage = usage_of(payload, dict(body), max_tokens)
+        usage = usage_of(payload, body, max_tokens)
         if meter.lost and not usage.estimated:  # the tokens of the prompt are known now
             known_amount = prices.cost(usage.prompt_tokens, max_tokens[1])
             self.store.correct_loss(meter.lost * (known_amount - meter.amount))
@@ -574,7 +573,9 @@ class _AlreadyStored(Exception):
 
 def _record(canonical: Mapping[str, Any], body: Mapping[str, Any], answer: Answer) -> dict[str, Any]:
     """Return what is stored of an answer: the request as it was meant and as it was sent, and the answer."""
-    kept = {name: value for name, value in dataclasses.asdict(answer).items() if name not in ("key", "cached")}
+    kept = dataclasses.asdict(answer)
+    for name in ("key", "cached"):
+        del kept[name]
     sent = {name: value for name, value in body.items() if name != "messages"}
     return {"request": canonical, "sent": sent, "answer": kept}
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, model_validator
@@ -16,11 +16,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
-THOUGHT_MARKS = "(think|thinking|reasoning|thought)"  # names of the tags around a model's thought
-_THOUGHT_OPENS = re.compile(rf"\s*<{THOUGHT_MARKS}>", re.IGNORECASE)
-_THOUGHT_CLOSES = re.compile(rf"</{THOUGHT_MARKS}>", re.IGNORECASE)
 CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none
-UNHEARD_OF = 10  # times the tokens that a request can have: no server adds so many
 THOUGHT = 4096  # tokens added to every limit of a model that reasons, where the endpoint names none
 LOCAL_DEFAULTS = {"timeout": 600, "concurrency": 1, "context": CONTEXT}  # of a model that a job serves itself
 
@@ -179,7 +175,7 @@ class Request:
 
     def body(self, endpoint: Endpoint) -> dict[str, Any]:
         """Return the fields that decide the answer, as the server gets them (without the schema)."""
-        pick = {
+        fields = {
             "model": endpoint.model,
             "messages": [{"role": item["role"], "content": item["content"]} for item in self.messages],
             "max_tokens": self.max_tokens or endpoint.max_tokens,
@@ -191,16 +187,19 @@ class Request:
             "stop": list(self.stop) if self.stop else None,
             **endpoint.extra,
         }
-        return {name: value for name, value in pick.items() if value is not None}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def limit(self, endpoint: Endpoint) -> int:
         """Return the most tokens of an answer, thought not included."""
-        own = {**endpoint.extra}
-        return own.get("max_completion_tokens") or own.get("max_tokens") or self.max_tokens or endpoint.max_tokens
+        extra = endpoint.extra
+        extra_limit = extra.get("max_completion_tokens") or extra.get("max_tokens")
+        return extra_limit or self.max_tokens or endpoint.max_tokens
 
     def canonical(self, endpoint: Endpoint) -> dict[str, Any]:
-        """Return what identifies this request: its body, its schema and its draw; nothing about transport."""
-        canonical = self.body(endpoint) | ({"server": "llama.cpp"} if endpoint.serve else {})
+        """Return the fields that identify this request: its body, schema and sample; nothing about transport."""
+        canonical = self.body(endpoint)
+        if endpoint.serve:
+            canonical["server"] = "llama.cpp"
         if self.schema is not None and endpoint.structured != "off":
             canonical["schema"] = self.schema
         if self.sample:
@@ -267,100 +266,17 @@ def _float(value: float | None) -> float | None:
     return None if value is None else float(value)
 
 
-def answer_of(payload: Mapping[str, Any], usage: Usage, cost: float, key: str) -> Answer:
-    """Return the answer in a response; some servers put the thought into a field of its own, others into the text."""
-    choice = payload["choices"][0]
-    message = choice.get("message") if isinstance(choice.get("message"), dict) else {}
-    reason, refusal = choice.get("finish_reason"), message.get("refusal")
-    thought, text = split_thought(text_of(choice))
-    own = message.get("reasoning_content") or message.get("reasoning")
-    served = {name: payload.get(name) for name in ("model", "id", "created")}
-    served["fingerprint"] = payload.get("system_fingerprint")
-    rest = {
-        "finish_reason": reason,
-        "usage": usage,
-        "cost": cost,
-        "key": key,
-        "reasoning": own if isinstance(own, str) and own else thought,
-        "served": {name: served[name] for name in sorted(served) if served[name] is not None},
-    }
-    if refusal or reason == "content_filter":
-        return Answer(text or str(refusal or ""), "refused", **rest)
-    return Answer(text, "truncated" if reason == "length" else "ok", **rest)
-
-
 def bill(answers: Iterable[Answer]) -> dict[str, Any]:
-    """Return what answers took and cost, whoever paid for them, and what served them; each distinct one counts once."""
+    """Return the usage and cost of answers, whoever paid for them, and what served them; equal ones count once."""
     distinct = list({answer.key: answer for answer in answers}.values())
-    said = (answer.served.get("created") for answer in distinct)
-    created = sorted(each for each in said if isinstance(each, int | float))
+    times = [answer.served.get("created") for answer in distinct]
+    known_times = [time for time in times if isinstance(time, int | float)]
     return {
         "requests": len(distinct),
         **asdict(sum((answer.usage for answer in distinct), Usage())),
         "cost": sum(answer.cost for answer in distinct),
         "models": dict(Counter(str(answer.served.get("model")) for answer in distinct)),
         "fingerprints": dict(Counter(str(answer.served.get("fingerprint")) for answer in distinct)),
-        "first": created[0] if created else None,
-        "last": created[-1] if created else None,
+        "first": min(known_times, default=None),
+        "last": max(known_times, default=None),
     }
-
-
-def split_thought(text: str) -> tuple[str, str]:
-    """Return ``(thought, answer)`` of a text; a chat template may have written the opening mark itself."""
-    text = text.lstrip("\ufeff")
-    opening = _THOUGHT_OPENS.match(text)
-    closing = list(_THOUGHT_CLOSES.finditer(text))
-    if closing and (opening or not _THOUGHT_OPENS.search(text)):
-        start, end = opening.end() if opening else 0, closing[-1]
-        return text[start : end.start()].strip(), text[end.end() :].lstrip()
-    return (text[opening.end() :].strip(), "") if opening else ("", text)
-
-
-def usage_of(payload: dict[str, Any], body: dict[str, Any], most: tuple[int, int]) -> Usage:
-    """Return the tokens that the server counted, else an estimate from the request and the answer.
-
-    Args:
-        most: tokens that prompt and answer can have, were nothing added to them. A negative count, or one far beyond,
-            is none: it cannot refund or ruin a budget.
-    """
-    counted = payload.get("usage")
-    counted = counted if isinstance(counted, dict) else {}
-    prompt, completion = counted.get("prompt_tokens"), counted.get("completion_tokens") or 0
-    if _is_count(prompt, UNHEARD_OF * most[0]) and _is_count(completion, UNHEARD_OF * most[1]):
-        reasoning = _detail(counted, "completion_tokens_details", "reasoning_tokens", UNHEARD_OF * most[1])
-        cached = _detail(counted, "prompt_tokens_details", "cached_tokens", UNHEARD_OF * most[0])
-        return Usage(prompt, completion, reasoning_tokens=reasoning, cached_tokens=min(cached, prompt))
-    if "messages" not in body:
-        return Usage(min(sum(map(tokens_about, body["input"])), most[0]), 0, estimated=True)
-    prompt = sum(tokens_about(item["content"]) for item in body["messages"])
-    completion = tokens_about(text_of(payload["choices"][0]))
-    return Usage(min(prompt, most[0]), min(completion, most[1]), estimated=True)
-
-
-def text_of(choice: dict[str, Any]) -> str:
-    """Return the text of a choice; some servers send parts, an object, or the arguments of a call in its place."""
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        message = {"content": message if isinstance(message, str) else choice.get("text")}
-    content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    if isinstance(content, dict):
-        content = json.dumps(content, ensure_ascii=False)
-    calls = message.get("tool_calls")
-    if not content and isinstance(calls, list):
-        functions = [
-            call["function"] for call in calls if isinstance(call, dict) and isinstance(call.get("function"), dict)
-        ]
-        content = "\n".join(str(function.get("arguments", "")) for function in functions)
-    return content if isinstance(content, str) else ""
-
-
-def _is_count(value: Any, most: int) -> TypeGuard[int]:
-    return isinstance(value, int) and 0 <= value <= most
-
-
-def _detail(counted: dict[str, Any], group: str, name: str, most: int) -> int:
-    details = counted.get(group)
-    value = details.get(name) if isinstance(details, dict) else counted.get(name)
-    return value if _is_count(value, most) else 0

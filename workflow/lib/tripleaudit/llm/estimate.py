@@ -64,11 +64,12 @@ def estimate(client: "Client", requests: Iterable[Request]) -> Estimate:
 
 def estimate_embeddings(client: "Client", texts: Iterable[str]) -> Estimate:
     """Return an estimate of the embeddings of texts; each text counts as one request."""
-    keys = {client.embedding_key(text): text for text in texts}
-    stored = client.store.embeddings(keys)
-    prompt = sum(tokens_about(text) for key, text in keys.items() if key not in stored)
+    text_of_key = {client.embedding_key(text): text for text in texts}
+    stored = client.store.embeddings(text_of_key)
+    missing = [text for key, text in text_of_key.items() if key not in stored]
+    prompt = sum(tokens_about(text) for text in missing)
     cost = client.endpoint.prices.cost(prompt, 0)
-    return Estimate(len(keys), len(stored), len(keys) - len(stored), prompt, 0, 0, cost, cost)
+    return Estimate(len(text_of_key), len(stored), len(missing), prompt, cost=cost, cost_limit=cost)
 
 
 def longest_answer(client: "Client", request: Request) -> int:

@@ -1,4 +1,4 @@
-"""From the configuration section ``generative`` to endpoints, clients and checks that need no network."""
+"""Endpoints and clients of the configuration section ``generative``; nothing here uses the network."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,6 +15,9 @@ from tripleaudit.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from tripleaudit.llm.client import Client
+
+SAMPLING_FIELDS = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
+REASONING_FIELDS = ("reasoning_effort", "reasoning_tokens")
 
 
 def read_section(text: str, study: str = "study") -> tuple[dict[str, Any], str]:
@@ -58,7 +61,7 @@ class Access:
         section: configuration section ``generative``.
         study: whose budget is used.
         endpoint: name of an endpoint of the section; empty for none.
-        gguf: the file of a model that is served for this job, from the first request that the cache does not answer.
+        gguf: file of a model that is served for this job, from the first request without a stored answer.
         threads, server_log: CPU threads and output of its server.
     """
 
@@ -76,43 +79,48 @@ class Access:
             UserError: the endpoint is not defined, a budget has no prices, or a local model is to be served and
                 ``gguf`` is empty.
         """
-        from tripleaudit.llm.client import Client  # a plan reads the section, too, and asks nobody
+        from tripleaudit.llm.client import Client  # plans read the section without a client
         from tripleaudit.llm.llama import LocalServer
 
-        chosen, budget = endpoint(self.section, self.endpoint), self.section.get("budget")
+        settings = endpoint(self.section, self.endpoint)
+        budget = self.section.get("budget")
         where = f"generative endpoint '{self.endpoint}'"
-        if budget is not None and chosen.api_key_env and not chosen.prices:
+        if budget is not None and settings.api_key_env and not settings.prices:
             raise UserError(f"{where}: a budget needs 'prices' for every endpoint with a key")
         server = None
-        if chosen.serve is not None:
+        if settings.serve is not None:
             if not self.gguf:
                 raise UserError(f"{where}: its model is missing; expected a GGUF file")
-            server = LocalServer(self.gguf[0], self.server_log or None, chosen.context, self.threads or None)
+            server = LocalServer(self.gguf[0], self.server_log or None, settings.context, self.threads or None)
         cache = Path(self.section.get("cache") or DEFAULT_CACHE)
-        return Client(chosen, cache, budget=budget, study=self.study, server=server)
+        return Client(settings, cache, budget=budget, study=self.study, server=server)
 
 
 def identity(section: Mapping[str, Any], dataset: str, system: str) -> dict[str, Any]:
-    """Return what decides the result of an extraction: data set, task, prompt and model; nothing about transport.
+    """Return the settings that decide the result of an extraction: data set, task, prompt and model.
 
-    As a rule's parameter it makes the extraction run again exactly when its result may change (and then from the
+    As a rule's parameter they make the extraction run again exactly when its result may change (and then from the
     cache where the requests are the same).
     """
-    chosen = section["systems"][system]
-    prompt = load_prompt(chosen.get("prompt") or chosen.get("setting") or "open")
+    settings = section["systems"][system]
+    prompt = load_prompt(settings.get("prompt") or settings.get("setting") or "open")
     return {
         "dataset": dict(section["datasets"][dataset]),
-        "system": {key: value for key, value in chosen.items() if key not in ("endpoint", "datasets")},
+        "system": {key: value for key, value in settings.items() if key not in ("endpoint", "datasets")},
         "prompt": prompt.sha256,
-        **answering(section, chosen["endpoint"]),
+        **answering(section, settings["endpoint"]),
     }
 
 
 def answering(section: Mapping[str, Any], name: str, *prompts: str) -> dict[str, Any]:
-    """Return what decides the answers of an endpoint: model, sampling and prompts; nothing about transport."""
-    where = endpoint(section, name)
-    sampling = ("model", "temperature", "max_tokens", "seed", "top_p", "extra")
-    found = {"structured": where.structured != "off", **{field: getattr(where, field) for field in sampling}}
-    thought = {field: getattr(where, field) for field in ("reasoning_effort", "reasoning_tokens")}
-    found |= {field: value for field, value in thought.items() if value is not None}
-    return found | ({"prompts": [load_prompt(prompt).sha256 for prompt in prompts]} if prompts else {})
+    """Return the settings that decide the answers of an endpoint: model, sampling and prompts."""
+    settings = endpoint(section, name)
+    deciding: dict[str, Any] = {"structured": settings.structured != "off"}
+    for field in SAMPLING_FIELDS:
+        deciding[field] = getattr(settings, field)
+    for field in REASONING_FIELDS:
+        if getattr(settings, field) is not None:
+            deciding[field] = getattr(settings, field)
+    if prompts:
+        deciding["prompts"] = [load_prompt(prompt).sha256 for prompt in prompts]
+    return deciding

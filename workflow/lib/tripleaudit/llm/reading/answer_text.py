@@ -2,7 +2,7 @@
 
 import re
 
-from tripleaudit.llm.endpoint import THOUGHT_MARKS, split_thought
+from tripleaudit.llm.response import THOUGHT_MARKS, split_thought
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[ \t]*\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 _THOUGHT = re.compile(rf"<{THOUGHT_MARKS}>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
