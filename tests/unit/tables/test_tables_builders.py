@@ -21,7 +21,7 @@ OWN = [*SCORED, "cardinality-sizes", "split-sizes", "strata-sizes", "training-ti
 
 
 IN_ORDER = """type-f1 rearranged sifted augmented contamination unseen-relations end-to-end zcc two-step
-clue-words training-time co-occurrence efficiency matching-rules trainings gre-sentence gre-bag gre-document
+clue-words training-time co-occurrence efficiency contrasts matching-rules trainings gre-sentence gre-bag gre-document
 gre-hard-matching gre-correlations minea needle-criteria needle-example lost-in-the-middle iterations llm-comparison
 triple-types split-sizes strata-sizes cardinality-sizes augmented-example leakage collection"""
 
