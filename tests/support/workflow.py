@@ -49,7 +49,7 @@ def snakemake(
 
     It and its jobs are forked from one warm process unless ``environment`` has a ``PYTHONPATH`` of its own.
     """
-    command = [sys.executable, "-m", "snakemake", "-s", str(snakefile), "--directory", str(folder)]
+    command = [sys.executable, "-P", "-m", "snakemake", "-s", str(snakefile), "--directory", str(folder)]
     command += ["--cores", "2", "--configfile", str(config or folder / "study.yaml"), *arguments]
     start = {} if "PYTHONPATH" in environment else warm()
     return subprocess.run(

@@ -16,9 +16,10 @@ rule divide_collection:
     params:
         addresses=COLLECTIONS.addresses,
         reading=COLLECTIONS.reading_options,
+        own_files=content_of(lambda wildcards: COLLECTIONS.texts(wildcards.collection)),
     shell:
-        "python -m tripleaudit collection divide {input.texts:q} {params.addresses:q} {params.reading:q} "
-        "--out $(dirname {output:q}) > {log:q} 2>&1"
+        "python -P -m tripleaudit collection divide {input.texts:q} {params.addresses:q} {params.reading:q} "
+        '--out "$(dirname -- {output:q})" > {log:q} 2>&1'
 
 
 rule extract_collection:
@@ -50,11 +51,12 @@ rule extract_collection:
         gate=lambda wildcards, input: ["--gate", str(Path(input.gate[0]).parent)] if input.gate else [],
         system=COLLECTIONS.identity,
         code=collection_code,
+        own_files=content_of(collection_files),
     shell:
-        "python -m tripleaudit collection part {input.texts:q} {params.addresses:q} {params.reading:q} {params.who:q} "
+        "python -P -m tripleaudit collection part {input.texts:q} {params.addresses:q} {params.reading:q} {params.who:q} "
         "{params.gate:q} {params.deciding:q} {params.speed:q} --gpus {resources.gpu} "
         "--number {wildcards.part} --parts {wildcards.parts} "
-        "--name {wildcards.collection:q} --out $(dirname {input.division:q}) > {log:q} 2>&1"
+        '--name {wildcards.collection:q} --out "$(dirname -- {input.division:q})" > {log:q} 2>&1'
 
 
 rule finish_collection:
@@ -82,9 +84,9 @@ rule finish_collection:
         system=COLLECTIONS.identity,
         code=collection_code,
     shell:
-        "python -m tripleaudit collection finish {input.texts:q} {params.addresses:q} {params.reading:q} "
+        "python -P -m tripleaudit collection finish {input.texts:q} {params.addresses:q} {params.reading:q} "
         "{params.who:q} {params.gate:q} {params.deciding:q} --gpus 0 "
-        "--name {wildcards.collection:q} --out $(dirname {output:q}) > {log:q} 2>&1"
+        '--name {wildcards.collection:q} --out "$(dirname -- {output:q})" > {log:q} 2>&1'
 
 
 rule collection:

@@ -31,12 +31,30 @@ def files_of(method):
     """Return an input function for the other files of the model folders that a method of the plan names."""
 
     def other_files(wildcards):
-        files = method(wildcards)
-        if isinstance(files, dict):
-            files = files.values()
-        return model_files([files] if isinstance(files, str) else list(files))
+        return model_files(flat(method(wildcards)))
 
     return other_files
+
+
+def flat(files):
+    """Return input files as a list: a path, a list, or a mapping of names to either."""
+    if isinstance(files, str):
+        return [files]
+    parts = files.values() if isinstance(files, dict) else files
+    return [path for part in parts for path in flat(part)]
+
+
+def content_of(*inputs):
+    """Return a parameter function for the content of the study's own files among inputs.
+
+    Each of them is a list of paths or an input function. Files that jobs make or fetch are left out.
+    """
+
+    def own_files(wildcards):
+        paths = [path for files in inputs for path in flat(files(wildcards) if callable(files) else files)]
+        return jobs.content_digests(STUDY.paths.own_files(paths))
+
+    return own_files
 
 
 def scored_row(wildcards):

@@ -18,9 +18,10 @@ rule prepare_corpus:
     params:
         options=STUDY.data.prepare_options,
         code=reading_code,
+        own_files=content_of(STUDY.data.raw_inputs),
         origin=STUDY.data.prepare_origin,
     shell:
-        "python -m tripleaudit prepare {params.origin:q} {params.options:q} "
+        "python -P -m tripleaudit prepare {params.origin:q} {params.options:q} "
         "--out {output.sentences:q} --report {output.counts:q} > {log:q} 2>&1"
 
 

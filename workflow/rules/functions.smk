@@ -44,6 +44,32 @@ def system_code(wildcards):
     return jobs.described_code("predict-system", SYSTEM_KINDS, kind) | read
 
 
+def model_of_system(wildcards):
+    """The model file of an extraction by a language model that its job serves itself."""
+    return STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system))
+
+
+def model_of_judge(wildcards):
+    """The model file of a judge that its job serves itself."""
+    return STUDY.language_models.served(wildcards.judge)
+
+
+def judged_files(wildcards):
+    """The triples that a judge is asked about, and their texts."""
+    system = GRE.to_judge(wildcards.dataset)[wildcards.system]
+    return [system.files["triples"], GRE.texts(wildcards.dataset, wildcards.system)]
+
+
+def gre_files(wildcards):
+    """The texts and triples of all systems of a data set."""
+    return GRE.spec(wildcards.dataset)[1]
+
+
+def collection_files(wildcards):
+    """The texts of a collection, and the weights of its models."""
+    return [*COLLECTIONS.texts(wildcards.collection), *COLLECTIONS.models(wildcards)]
+
+
 def collection_code(wildcards):
     """The code of the extractor or system of a collection."""
     if COLLECTIONS.system(wildcards.collection):

@@ -19,7 +19,7 @@ rule fetch_lm:
         source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
         pinned=pinned_model,
     shell:
-        "python -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m tripleaudit fetch --model {params.source:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule select_texts:
@@ -35,7 +35,7 @@ rule select_texts:
     params:
         dataset=lambda wildcards: json.dumps(config["generative"]["datasets"][wildcards.dataset]),
     shell:
-        "python -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
+        "python -P -m tripleaudit select-texts --sentences {input:q} --dataset {params.dataset:q} "
         "--texts {output.texts:q} --reference-out {output.reference:q} > {log:q} 2>&1"
 
 
@@ -43,7 +43,7 @@ rule generate:
     """Extract triples from a data set with a language model; answered requests come from the cache."""
     input:
         texts="<study>/generative/{dataset}/texts.jsonl",
-        model=lambda wildcards: STUDY.language_models.served(STUDY.language_models.endpoint_of(wildcards.system)),
+        model=model_of_system,
         examples=lambda wildcards: STUDY.language_models.examples(wildcards.dataset, wildcards.system),
     output:
         answers="<study>/generative/{dataset}/{system}/answers.jsonl",
@@ -61,10 +61,11 @@ rule generate:
         runtime=lambda wildcards, attempt: 240 * attempt,
     params:
         identity=lambda wildcards: STUDY.language_models.identity(wildcards.dataset, wildcards.system),
+        own_files=content_of(model_of_system),
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
+        "python -P -m tripleaudit generate --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--dataset {wildcards.dataset:q} --system {wildcards.system:q} --texts {input.texts:q} "
         "--examples {input.examples:q} "
         "--answers {output.answers:q} --predictions {output.predictions:q} --report {output.report:q} "
@@ -88,5 +89,5 @@ rule estimate:
     params:
         config=json.dumps(STUDY.given),
     shell:
-        "python -m tripleaudit estimate --config {params.config:q} --results $(dirname $(dirname {log:q})) 2>&1 "
+        'python -P -m tripleaudit estimate --config {params.config:q} --results "$(dirname -- "$(dirname -- {log:q})")" 2>&1 '
         "| tee {log:q}"

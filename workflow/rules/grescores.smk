@@ -17,9 +17,10 @@ rule train_topics:
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
         options=GRE.topic_options,
+        own_files=content_of(GRE.topic_text, GRE.evaluated),
     shell:
-        "python -m tripleaudit gre-lda --text {input.text:q} {params.options:q} "
-        "--evaluated {input.evaluated:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        "python -P -m tripleaudit gre-lda --text {input.text:q} {params.options:q} "
+        '--evaluated {input.evaluated:q} --out "$(dirname -- {output.weights:q})" > {log:q} 2>&1'
 
 
 rule judge_triples:
@@ -27,7 +28,7 @@ rule judge_triples:
     input:
         triples=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].files["triples"],
         texts=lambda wildcards: GRE.texts(wildcards.dataset, wildcards.system),
-        model=lambda wildcards: STUDY.language_models.served(wildcards.judge),
+        model=model_of_judge,
     output:
         factualness="<study>/gre/{dataset}/judged/{system}/{judge}/factualness.json",
         granularity="<study>/gre/{dataset}/judged/{system}/{judge}/granularity.json",
@@ -45,11 +46,12 @@ rule judge_triples:
     params:
         prompts=GRE.judge_options(),
         answering=GRE.judge_identity,
+        own_files=content_of(judged_files, model_of_judge),
         kinds=lambda wildcards: GRE.to_judge(wildcards.dataset)[wildcards.system].judged,
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
+        "python -P -m tripleaudit gre-judge --section {params.section:q} --study {params.study:q} --threads {threads} "
         "--endpoint {wildcards.judge:q} {params.prompts:q} --triples {input.triples:q} --texts {input.texts:q} --kinds {params.kinds:q} "
         "--factualness {output.factualness:q} --granularity {output.granularity:q} --report {output.report:q} "
         "--gguf {input.model:q} --server-log {log.server:q} > {log.job:q} 2>&1"
@@ -58,7 +60,7 @@ rule judge_triples:
 rule score_triples:
     """All GREScores of the systems of a data set; every distinct string of their triples is embedded once."""
     input:
-        files=lambda wildcards: GRE.spec(wildcards.dataset)[1],
+        files=gre_files,
         topics=GRE.topic_model,
         encoder=GRE.encoder(),
     output:
@@ -74,10 +76,11 @@ rule score_triples:
         spec=lambda wildcards: GRE.spec(wildcards.dataset)[0],
         embedding=GRE.embedding_options(),
         answering=GRE.embedding_identity(),
+        own_files=content_of(gre_files, GRE.encoder()),
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit gre-systems --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
+        "python -P -m tripleaudit gre-systems --spec {params.spec:q} --files {input.files:q} --study {params.study:q} "
         "--lda {input.topics:q} --embedder {input.encoder:q} {params.embedding:q} --section {params.section:q} "
         "--threads {threads} "
         "--out {output.scores:q} > {log:q} 2>&1"

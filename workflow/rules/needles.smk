@@ -34,14 +34,19 @@ rule make_needles:
         options=["--max-chars", str(NEEDLES.config.max_chars)] if NEEDLES.config.max_chars else [],
         generator=["--endpoint", NEEDLES.config.generator] if NEEDLES.config.generator else [],
         identity=STUDY.language_models.sampling(NEEDLES.config.generator),
+        own_files=content_of(
+            NEEDLES.documents(),
+            [shipped(NEEDLES.config.needle_file)] if NEEDLES.config.needle_file else [],
+            STUDY.language_models.served(NEEDLES.config.generator),
+        ),
         section=section_for_job,
         study=STUDY.name,
         own=lambda wildcards, input: ["--needle-file", *input.needles] if input.needles else [],
     shell:
-        "python -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
+        "python -P -m tripleaudit make-needles --plan {params.plan:q} --documents {input.documents:q} "
         "{params.options:q} {params.generator:q} {params.own:q} --section {params.section:q} "
         "--study {params.study:q} --gguf {input.model:q} --threads {threads} "
-        "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
+        '--server-log {log.server:q} --out "$(dirname -- {output.report:q})" > {log.job:q} 2>&1'
 
 
 rule extract_needles:
@@ -76,14 +81,19 @@ rule extract_needles:
         plan=lambda wildcards, input: NEEDLES.plan_json,
         judge=NEEDLES.judge_options,
         identity=NEEDLES.identity,
+        own_files=content_of(
+            NEEDLES.served,
+            NEEDLES.served_judge,
+            [shipped(NEEDLES.config.tokenizer)] if NEEDLES.config.tokenizer else [],
+        ),
         tokenizer=lambda wildcards, input: ["--tokenizer", *input.tokenizer] if input.tokenizer else [],
         section=section_for_job,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit extract-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
+        'python -P -m tripleaudit extract-needles --plan {params.plan:q} --corpus "$(dirname -- {input.corpus[0]:q})" '
         "--section {params.section:q} --study {params.study:q} --endpoint {wildcards.lm:q} {params.judge:q} "
         "--gguf {input.model:q} --judge-gguf {input.judge:q} {params.tokenizer:q} --threads {threads} "
-        "--server-log {log.server:q} --out $(dirname {output.report:q}) > {log.job:q} 2>&1"
+        '--server-log {log.server:q} --out "$(dirname -- {output.report:q})" > {log.job:q} 2>&1'
 
 
 rule rate_needles:
@@ -100,7 +110,7 @@ rule rate_needles:
     params:
         thresholds=config["needles"]["thresholds"],
     shell:
-        "python -m tripleaudit rate-needles --folder $(dirname {input.matches:q}) --thresholds {params.thresholds} > {log:q} 2>&1"
+        'python -P -m tripleaudit rate-needles --folder "$(dirname -- {input.matches:q})" --thresholds {params.thresholds} > {log:q} 2>&1'
 
 
 rule score_needles:
@@ -121,8 +131,8 @@ rule score_needles:
         name=NEEDLES.config.name,
         study=STUDY.name,
     shell:
-        "python -m tripleaudit score-needles --plan {params.plan:q} --corpus $(dirname {input.corpus[0]:q}) "
-        "--result $(dirname {input.result[0]:q}) --study {params.study:q} --name {params.name:q} "
+        'python -P -m tripleaudit score-needles --plan {params.plan:q} --corpus "$(dirname -- {input.corpus[0]:q})" '
+        '--result "$(dirname -- {input.result[0]:q})" --study {params.study:q} --name {params.name:q} '
         "--model {wildcards.lm:q} --out {output.scores:q} > {log:q} 2>&1"
 
 

@@ -13,7 +13,7 @@ rule original_split:
     priority: 40
     localrule: True
     shell:
-        "python -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
+        "python -P -m tripleaudit original-split --sentences {input:q} --setting {wildcards.setting} --out {output:q} "
         "> {log:q} 2>&1"
 
 
@@ -49,7 +49,7 @@ rule build_protocol:
         options=STUDY.data.protocol_json,
         code=protocol_code,
     shell:
-        "python -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
+        "python -P -m tripleaudit build-protocol --protocol {wildcards.protocol:q} --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
         "--out-train {output.train:q} --out-valid {output.valid:q} --out-test {output.test:q} "
         "--report {output.report:q} > {log:q} 2>&1"
@@ -74,9 +74,10 @@ rule train_masked_lm:
         runtime=lambda wildcards, attempt: 120 * attempt,
     params:
         options=STUDY.data.masked_lm_options(STUDY.typed.encoder.layers),
+        own_files=content_of(STUDY.encoder_file),
     shell:
-        "python -m tripleaudit train-mlm --encoder $(dirname {input.encoder:q}) --train {input.train:q} "
-        "{params.options:q} --out $(dirname {output.weights:q}) > {log:q} 2>&1"
+        'python -P -m tripleaudit train-mlm --encoder "$(dirname -- {input.encoder:q})" --train {input.train:q} '
+        '{params.options:q} --out "$(dirname -- {output.weights:q})" > {log:q} 2>&1'
 
 
 rule build_augmented:
@@ -99,8 +100,9 @@ rule build_augmented:
         options=STUDY.data.protocol_json,
         code=jobs.described_code("build-protocol", PROTOCOLS, "augmented"),
         models=STUDY.data.augmentation_options,
+        own_files=content_of(STUDY.data.augmentation_models),
         original=lambda wildcards, input: ["--original", input.original] if "original" in input.keys() else [],
     shell:
-        "python -m tripleaudit build-protocol --protocol augmented --options {params.options:q} "
+        "python -P -m tripleaudit build-protocol --protocol augmented --options {params.options:q} "
         "--train {input.train:q} --valid {input.valid:q} --test {input.test:q} "
         "{params.models:q} {params.original:q} --out-test {output.test:q} --report {output.report:q} > {log:q} 2>&1"

@@ -11,8 +11,10 @@ WITHOUT_TORCH = (
     "system-facts table training-facts write-report"
 ).split()
 
+jobs.export_study_folder(workflow.pathvars.apply("<study>"))
+
 for every_rule in workflow.rules:
-    if command := re.match(r"python -m tripleaudit (\S+)", every_rule.shellcmd or ""):
+    if command := re.match(r"python -P -m tripleaudit (\S+)", every_rule.shellcmd or ""):
         every_rule.conda_env = f"../../envs/{'light' if command[1] in WITHOUT_TORCH else 'torch'}.yaml"
     if every_rule.output and every_rule.log:
         log = strip_wildcard_constraints(every_rule.log[0]).partition(workflow.pathvars.apply("<logs>/"))[2]

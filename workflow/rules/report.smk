@@ -23,7 +23,7 @@ rule plot:
         options=STUDY.report.plot_options,
         code=plot_code,
     shell:
-        "python -m tripleaudit plots --name {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
+        "python -P -m tripleaudit plots --name {wildcards.plot:q} {params.files:q} --options {params.options:q} --out {output.svg:q} "
         "> {log:q} 2>&1"
 
 
@@ -42,7 +42,7 @@ rule write_report:
         facts=lambda wildcards, input: json.dumps(STUDY.report.facts(workflow.overwrite_configfiles), sort_keys=True),
         files=as_options,
     shell:
-        "python -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m tripleaudit write-report --facts {params.facts:q} {params.files:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule report:

@@ -25,7 +25,7 @@ rule score:
         options=scored_options,
         resampling=[*RESAMPLING, *UNIT],
     shell:
-        "python -m tripleaudit score-run {params.files:q} --keys {params.run_keys:q} {params.options} "
+        "python -P -m tripleaudit score-run {params.files:q} --keys {params.run_keys:q} {params.options} "
         "{params.resampling} --out-scores {output.scores:q} --out-counts {output.counts:q} > {log:q} 2>&1"
 
 
@@ -50,7 +50,7 @@ rule score_classifier:
         run_keys=scored_keys,
         resampling=[*RESAMPLING, *GATE],
     shell:
-        "python -m tripleaudit score-classifier {params.files:q} --keys {params.run_keys:q} {params.resampling} "
+        "python -P -m tripleaudit score-classifier {params.files:q} --keys {params.run_keys:q} {params.resampling} "
         "--out-scores {output.scores:q} --out-counts {output.counts:q} --out-curve {output.curve:q} > {log:q} 2>&1"
 
 
@@ -68,7 +68,7 @@ rule predict_baseline:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     shell:
-        "python -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
+        "python -P -m tripleaudit predict-baseline --baseline {wildcards.extractor:q} --train {input.train:q} "
         "--test {input.test:q} --out {output:q} > {log:q} 2>&1"
 
 
@@ -85,7 +85,7 @@ rule merge_scores:
         part="|gre/|needles/",
     localrule: True
     shell:
-        "python -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
+        "python -P -m tripleaudit merge-scores --paths {input:q} --out {output.scores:q} "
         "--provenance {output.provenance:q} > {log:q} 2>&1"
 
 
@@ -102,4 +102,4 @@ rule frames:
     params:
         files=as_options,
     shell:
-        "python -m tripleaudit study-frames {params.files:q} --out $(dirname {output[0]:q}) > {log:q} 2>&1"
+        'python -P -m tripleaudit study-frames {params.files:q} --out "$(dirname -- {output[0]:q})" > {log:q} 2>&1'

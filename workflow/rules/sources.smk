@@ -15,7 +15,7 @@ rule fetch_raw:
     params:
         pinned=pinned_file,
     shell:
-        "python -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m tripleaudit fetch --raw {wildcards.file:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule fetch_model:
@@ -32,6 +32,4 @@ rule fetch_model:
         source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
         pinned=pinned_model,
     shell:
-        "python -m tripleaudit fetch --model {params.source:q} --out $(dirname {output"
-        + ("[0]" if STORED else "")
-        + ":q}) > {log:q} 2>&1"
+        'python -P -m tripleaudit fetch --model {params.source:q} --out "$(dirname -- {output[0]:q})" > {log:q} 2>&1'

@@ -31,8 +31,9 @@ rule predict_system:
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.systems.gives_schema(wildcards),
         code=system_code,
         train=lambda wildcards, input: ["--train", input.train] if input.train else [],
+        own_files=content_of(STUDY.systems.inputs),
     shell:
-        "python -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
+        "python -P -m tripleaudit predict-system --name {wildcards.extractor:q} --settings {params.settings:q} "
         "--job {params.job:q} --test {input.test:q} {params.train:q} --files {input.files:q} "
         "--model {input.model:q} --server-log {log.server:q} --attempt {params.attempt} {params.schema} "
         "--out {output.predictions:q} --report {output.report:q} > {log.job:q} 2>&1"
@@ -64,6 +65,6 @@ rule system_facts:
         run_keys=json.dumps(STUDY.systems.keys()),
         trained=lambda wildcards: json.dumps([*STUDY.systems.timed.values()]),
     shell:
-        "python -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
+        "python -P -m tripleaudit system-facts --reports {input.reports:q} --keys {params.run_keys:q} "
         "--predictions {input.predictions:q} --trained {params.trained:q} --out {output:q} "
         "> {log:q} 2>&1"

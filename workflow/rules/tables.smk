@@ -18,7 +18,7 @@ rule training_facts:
         run_keys=lambda wildcards: json.dumps(STUDY.report.training_keys),
         double_keys=lambda wildcards: json.dumps(list(map(STUDY.run_keys, STUDY.doubled_runs))),
     shell:
-        "python -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
+        "python -P -m tripleaudit training-facts --provenances {input.provenances:q} --keys {params.run_keys:q} "
         "--doubles {input.doubles:q} --double-keys {params.double_keys:q} "
         "--validation {input.validation:q} --single-predictions {input.single_predictions:q} "
         "--double-predictions {input.double_predictions:q} "
@@ -37,7 +37,7 @@ rule audit:
     params:
         run_keys=lambda wildcards: json.dumps({"study": STUDY.name, **wildcards}),
     shell:
-        "python -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
+        "python -P -m tripleaudit audit-protocol --keys {params.run_keys:q} --splits {input.train:q} {input.valid:q} "
         "{input.test:q} --with-zero {input.zero:q} --counts {input.counts:q} "
         "--original {input.original:q} --out {output:q} > {log:q} 2>&1"
 
@@ -67,8 +67,8 @@ rule table:
         options=STUDY.report.options,
         code=lambda wildcards: jobs.described_code("table", TABLES, wildcards.table),
     shell:
-        "python -m tripleaudit table --name {wildcards.table:q} {params.files:q} --options {params.options:q} "
-        "--out-prefix $(dirname {output.md:q})/{wildcards.table} > {log:q} 2>&1"
+        "python -P -m tripleaudit table --name {wildcards.table:q} {params.files:q} --options {params.options:q} "
+        '--out-prefix "$(dirname -- {output.md:q})"/{wildcards.table} > {log:q} 2>&1'
 
 
 rule tables:

@@ -25,11 +25,12 @@ rule train:
         deciding=TRAININGS.deciding,
         settings=TRAININGS.settings,
         code=training_code,
+        own_files=content_of(STUDY.encoder_file),
     shell:
-        "python -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
-        "--encoder $(dirname {input.encoder:q}) --extractor {wildcards.extractor:q} "
+        "python -P -m tripleaudit train --train {input.train:q} --valid {input.valid:q} "
+        '--encoder "$(dirname -- {input.encoder:q})" --extractor {wildcards.extractor:q} '
         "--settings {params.settings:q} --seed {wildcards.seed} --threads {threads} --gpus {resources.gpu} "
-        "--out $(dirname {output.provenance:q}) > {log:q} 2>&1"
+        '--out "$(dirname -- {output.provenance:q})" > {log:q} 2>&1'
 
 
 use rule train as double with:
@@ -71,7 +72,7 @@ rule predict:
         schema=lambda wildcards: ["--schema-of-test"] * STUDY.gives_schema(wildcards.get("trainset", "original-nz")),
         code=lambda wildcards: jobs.extractor_code("predict", wildcards.extractor),
     shell:
-        "python -m tripleaudit predict --model $(dirname {input.weights:q}) "
+        'python -P -m tripleaudit predict --model "$(dirname -- {input.weights:q})" '
         "--batch-size {params.batch_size} --threads {threads} --gpus {resources.gpu} {params.schema} "
         "--data {input.test:q} --out {output.test:q} > {log:q} 2>&1"
 

@@ -5,7 +5,8 @@ import sys
 
 ADDRESS = os.environ.get("TRIPLEAUDIT_WARM")
 # python -m snakemake …, or the script of this name
-MODULE, *ARGUMENTS = sys.orig_argv[2:] if sys.orig_argv[1:2] == ["-m"] else sys.orig_argv[1:] or [""]
+_given = [argument for argument in sys.orig_argv[1:] if argument != "-P"]
+MODULE, *ARGUMENTS = _given[1:] if _given[:1] == ["-m"] else _given or [""]
 
 if ADDRESS and os.path.basename(MODULE) in ("tripleaudit", "snakemake") and os.path.exists(ADDRESS):
     import json

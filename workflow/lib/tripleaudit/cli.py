@@ -19,7 +19,7 @@ from typing import NoReturn
 from tripleaudit import __version__, commands, files
 from tripleaudit.arguments import check_paths
 from tripleaudit.errors import UserError, hint
-from tripleaudit.machine import storage
+from tripleaudit.machine import outputs, storage
 from tripleaudit.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
@@ -92,7 +92,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parser.parse_args(argv)
         check_paths(vars(args))
         with files.reading_else_as(getattr(args, "encoding", None)):
-            return args.run(args) or 0
+            outputs.claim_options(command or "", vars(args))
+            status = args.run(args) or 0
+            outputs.release_claims()
+            return status
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

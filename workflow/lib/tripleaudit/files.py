@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from tripleaudit.errors import UserError
 from tripleaudit.machine import storage
+from tripleaudit.machine.outputs import check_unchanged, publish_file
 
 ELSE: ContextVar[str | None] = ContextVar(
     "ELSE", default=None
@@ -46,10 +47,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
+        publish_file(temporary, path)
     except OSError as error:
         message = storage.sentence(error, path)
         if message is None and temporary is not None:
@@ -217,9 +215,11 @@ def open_text(path: str | Path) -> Iterator[IO[str]]:
     Line ends are left as they are (universal newlines off), because offsets depend on them.
 
     Raises:
-        UserError: the file is missing, is a folder, is no text, or not a whole compressed file.
+        UserError: the file is missing, is a folder, is no text, or not a whole compressed file; or it belongs to a
+            study and has changed since its job wrote it.
     """
     path = check_file(path)
+    check_unchanged(path)
     try:
         with _opened(path) as content:
             encoding = _encoding(content.peek(4)[:4])

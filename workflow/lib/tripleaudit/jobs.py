@@ -6,12 +6,15 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tripleaudit import code
 from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
 from tripleaudit.extractors.registry import class_reference
+from tripleaudit.files import sha256
+from tripleaudit.machine.outputs import VARIABLE
 from tripleaudit.registries import Descriptor, Registry
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
@@ -116,6 +119,31 @@ def corpus_code(formats: Iterable[str], corpus: RegisteredCorpus | None, split: 
 def pinned(source: RawFile | Model) -> str:
     """Return the SHA-256 of a fetched file or model; without one, its address."""
     return source.sha256 or str(source.source)
+
+
+def content_digests(paths: Iterable[str]) -> list[str]:
+    """Return name and digest of those paths that are files, in their order.
+
+    As a parameter they rerun a job when a file was replaced by an older one: Snakemake compares the content of an input
+    only if it is newer than the output.
+    """
+    files = [Path(path) for path in paths]
+    return [f"{file.name} {_content_digest(file, *_state(file))}" for file in files if file.is_file()]
+
+
+def _state(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+@cache
+def _content_digest(file: Path, size: int, changed: int) -> str:
+    return sha256(file)[: code.DIGITS]
+
+
+def export_study_folder(folder: str) -> None:
+    """Let jobs keep digests of the files that they write into a study's folder (:mod:`tripleaudit.machine.outputs`)."""
+    os.environ[VARIABLE] = folder
 
 
 def export_environment(library: Path | None, gpu: str | int, share: int = 1, offline: bool = False) -> None:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         raise ModuleNotFoundError("the workflow runs on Snakemake", name="snakemake")
     if not any(option.split("=")[0].startswith(PLACED) for option in options):
         options = ["--cores", "all", *options]
-    command = [sys.executable, "-m", "snakemake", "--configfile", str(study)]
+    command = [sys.executable, "-P", "-m", "snakemake", "--configfile", str(study)]
     folder = {"TRIPLEAUDIT_PROFILES": str(PROJECT / "workflow" / "profiles")}  # where profiles find their scripts
     snakefile = str(PROJECT / "workflow" / "Snakefile")
     status = subprocess.call([*command, "--snakefile", snakefile, *options], env={**os.environ, **folder})

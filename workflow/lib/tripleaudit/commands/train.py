@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     values = json_given("--settings", args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
-    sentences = {role: load_sentences(path) for role, path in files.items()}
+    sentences = {role: load_sentences(path, may_be_empty=role == "valid") for role, path in files.items()}
 
     from tripleaudit.extractors.registry import resolve
     from tripleaudit.machine.devices import choose_late, policy

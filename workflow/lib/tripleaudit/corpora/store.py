@@ -4,16 +4,21 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tripleaudit.corpora.model import Sentence, sentence_from_json
+from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
 
 
-def load_sentences(path: str | Path) -> list[Sentence]:
+def load_sentences(path: str | Path, *, may_be_empty: bool = False) -> list[Sentence]:
     """Read all sentences of a JSON-lines file.
 
     Raises:
-        UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file and line named).
+        UserError: the file is missing or has no sentence, a line is not JSON, or a sentence is not well formed (file
+            and line named).
     """
-    return [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
+    sentences = [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
+    if not sentences and not may_be_empty:
+        raise UserError(f"{path}: has no sentences; expected at least one")
+    return sentences
 
 
 def save_sentences(path: str | Path, sentences: Iterable[Sentence]) -> None:

@@ -38,6 +38,7 @@ from tripleaudit.extractors.formulation import half_precision, on_device, produc
 from tripleaudit.extractors.prediction import Prepared, as_list, prepared, within_memory
 from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
+from tripleaudit.machine.outputs import check_unchanged
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 
@@ -335,6 +336,7 @@ class Extractor(PreTrainedModel):
             return extractor_class(saved).from_pretrained(folder, *args, **options)
         if saved != cls.name:
             raise UserError(f"{folder}: holds a checkpoint of {saved}, expected {cls.name}")
+        check_unchanged(Path(folder) / "model.safetensors")
         # weights of another shape are named below, and not by an error of the library
         options = {"use_safetensors": True, "local_files_only": True, "ignore_mismatched_sizes": True, **options}
         try:
@@ -344,6 +346,9 @@ class Extractor(PreTrainedModel):
         missing = sorted(info["missing_keys"]) + sorted(str(key) for key in info["mismatched_keys"])
         if missing:
             raise UserError(f"{folder}: the weights of {', '.join(missing[:3])} are missing or have another shape")
+        for name, weights in model.named_parameters():
+            if not torch.isfinite(weights).all():
+                raise UserError(f"{folder}: the weights of {name} are not finite numbers; train the model again")
         if gone := [name for name, value in GONE.items() if getattr(model.config, name, value) != value]:
             raise UserError(
                 f"{folder}: was trained with {gone[0]}, which is gone; expected the version that trained it"

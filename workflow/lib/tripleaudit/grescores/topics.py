@@ -18,6 +18,7 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import atomic_write, read_json, write_json
 from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import STOP_WORDS, TOKENIZER_VERSION, tokens
+from tripleaudit.machine.outputs import check_unchanged
 from tripleaudit.machine.progress import watched
 
 CHUNK_SIZE = 2000  # gensim's default
@@ -109,6 +110,7 @@ class TopicModel:
         if not (folder / WEIGHTS).is_file() or not (folder / DESCRIPTION).is_file():
             raise UserError(f"{folder}: no topic model here; expected {WEIGHTS} and {DESCRIPTION}")
         description = read_json(folder / DESCRIPTION)
+        check_unchanged(folder / WEIGHTS)
         try:
             weights = load_file(folder / WEIGHTS)
             words = description.pop("vocabulary")
@@ -117,6 +119,8 @@ class TopicModel:
             raise UserError(f"{folder}: not a topic model of tripleaudit ({error})") from error
         if beta.shape != (len(alpha), len(words)):
             raise UserError(f"{folder}: {WEIGHTS} has shape {beta.shape}, expected {(len(alpha), len(words))}")
+        if not (np.isfinite(beta).all() and np.isfinite(alpha).all()):
+            raise UserError(f"{folder}: {WEIGHTS} holds numbers that are not finite; train the topics again")
         # A model of the same size with nothing in it; the trained word distributions replace its random ones.
         lda = LdaModel(num_topics=len(alpha), id2word={0: ""}, alpha=alpha, dtype=beta.dtype.type)
         lda.expElogbeta, lda.num_terms = beta, len(words)

@@ -83,7 +83,7 @@ class LocalServer:
         # threads that spin while they wait stall a busy machine
         environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": path}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tripleaudit.llm.llama", self.gguf, str(self.context), str(self.threads)],
+            [sys.executable, "-P", "-m", "tripleaudit.llm.llama", self.gguf, str(self.context), str(self.threads)],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

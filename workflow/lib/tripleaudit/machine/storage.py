@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tripleaudit.errors import UserError
+from tripleaudit.machine.outputs import publish_file
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
 CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -66,7 +67,7 @@ def whole_folder(folder: Path) -> Iterator[None]:
 def publish(folder: Path, out: Path) -> None:
     """Move the files of a folder, the weights of a model last: who sees them sees a whole model."""
     for path in sorted(folder.iterdir(), key=lambda path: path.name == "model.safetensors"):
-        path.replace(out / path.name)
+        publish_file(path, out / path.name)
 
 
 def check_writable(folder: str | Path) -> None:

@@ -40,6 +40,19 @@ class StudyPaths:
             return str(Path(self.raw_root) / path)
         return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
 
+    def own_files(self, paths: Iterable[str]) -> list[str]:
+        """Return those inputs that the study neither makes nor fetches; of a model all files of its folder."""
+        made = (f"{self.study}/", f"{self.downloads}/", "<")
+        files = []
+        for path in paths:
+            if path.startswith(made):
+                continue
+            if Path(path).name in ("config.json", "model.safetensors"):
+                files += sorted(str(file) for file in Path(path).parent.glob("*.*"))
+            else:
+                files.append(path)
+        return list(dict.fromkeys(files))
+
     def problems_of_file(self, where: str, path: str) -> Iterator[str]:
         """Yield a sentence about a file that is neither there nor fetched."""
         if path in registry.raw_files():

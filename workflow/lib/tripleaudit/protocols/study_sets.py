@@ -42,7 +42,7 @@ def write_sets(
     logging.getLogger("gensim").setLevel(logging.WARNING)
     given = {key: value for key, value in options.items() if key not in ("masked_lm", "vectors", "options")}
     given |= options.get("options") or {}
-    splits = Splits(*map(load_sentences, (train, valid, test)))
+    splits = Splits(load_sentences(train), load_sentences(valid, may_be_empty=True), load_sentences(test))
     with contextlib.ExitStack() as stack:
         if masked_lm or encoder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))

@@ -1,6 +1,7 @@
 """The tidy scores file: one value a row, its keys next to it, and a sidecar that says where it came from."""
 
 import csv
+import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -74,8 +75,10 @@ def read_scores(paths: str | Path | Sequence[str | Path]) -> list[Score]:
                 try:
                     low, high = (float(row[name]) if row[name] else None for name in ("low", "high"))
                     value = float(row["value"])
+                    if not all(map(math.isfinite, (value, low or 0, high or 0))):
+                        raise ValueError
                 except (TypeError, ValueError) as error:
-                    raise UserError(f"{path} line {number}: expected numbers in value, low and high") from error
+                    raise UserError(f"{path} line {number}: expected finite numbers in value, low and high") from error
                 keys = tuple(row[name] for name in KEYS)
                 scores.append(Score(keys, row["stratum"], row["matching"], row["metric"], value, low, high))
     return scores

@@ -89,7 +89,18 @@ def download_wheel(name: str, version: str, folder: Path) -> Path:
     Raises:
         UserError: pip finds or gets no such wheel; the message ends with pip's own reason.
     """
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--no-input"]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--no-input",
+    ]
     command += ["--disable-pip-version-check", "--dest", str(folder), f"{name}=={version}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wheel = next(folder.glob("*.whl"), None)

@@ -70,7 +70,7 @@ def problems_of_class(settings: Mapping[str, Any]) -> Iterator[str]:
 def answer_class(query: Query) -> Answered:
     batch = query.settings.get("batch_size") or 1
     options = json.dumps(query.settings.get("options") or {})
-    argv = [sys.executable, "-m", child.__name__, query.settings["python"], options, str(batch)]
+    argv = [sys.executable, "-P", "-m", child.__name__, query.settings["python"], options, str(batch)]
     return _answered(query, argv, batch)
 
 

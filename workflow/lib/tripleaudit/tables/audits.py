@@ -91,6 +91,15 @@ def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: S
     return []
 
 
+def _load_splits(paths: Sequence[str | Path]) -> dict[str, list[Sentence]]:
+    train, valid, test = paths
+    return {
+        "train": load_sentences(train),
+        "valid": load_sentences(valid, may_be_empty=True),
+        "test": load_sentences(test),
+    }
+
+
 def write_study_audit(
     *,
     keys: Mapping[str, str],
@@ -104,8 +113,8 @@ def write_study_audit(
 
     The ``remarks`` are what reports on reading the corpus's splits (``counts``) say was left out or changed.
     """
-    loaded = dict(zip(SPLITS, map(load_sentences, splits), strict=True))
-    zero = dict(zip(SPLITS, map(load_sentences, with_zero), strict=bool(with_zero)))
+    loaded = _load_splits(splits)
+    zero = _load_splits(with_zero) if with_zero else {}
     remarks = [f"{Path(path).name.partition('.')[0]}: {text}" for path in counts for text in stored_remarks(path)]
     tested = [sentence for path in original for sentence in load_sentences(path)]
     write_json(out, {**study_audit(keys, loaded, zero, tested), "remarks": remarks})

@@ -2,11 +2,13 @@
 
 import contextlib
 import importlib
+import json
 import logging
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from inspect import getfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.span_types import learn_types
 from tripleaudit.files import atomic_write, sha256, write_json, write_jsonl
-from tripleaudit.machine import storage
+from tripleaudit.machine import outputs, storage
 from tripleaudit.machine.devices import share
 from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
@@ -135,7 +137,10 @@ def train_to(
         "code": code.digest_of("commands.train", files=filter(None, [Path(getfile(extractor)).resolve(), rule.file])),
     }
     encoder_facts = describe_encoder(encoder, model)
+    claim = partial(outputs.claim, f"train {out}", json.dumps(fingerprint, sort_keys=True))
+    claim()  # before the wait: a training that outlived its Snakemake and has other settings must not end here
     with folder_lock(out):
+        claim()  # an equal one that ended meanwhile has released it
         validate = validation(model, valid, settings, score) if valid else None
         shown = {"extractor": name, "seed": seed, **settings.full()}
         with on() as device, reporting(settings.report_to, out, shown) as report:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.errors import UserError, first_line
+from tripleaudit.machine.outputs import check_unchanged
 from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.substitution import replaceable
 
@@ -97,6 +98,7 @@ def load(folder: str | Path, what: str, layers: int | None = None) -> tuple[Any,
 
     if not (Path(folder) / "config.json").is_file():
         raise UserError(f"{folder}: expected the folder of {what} with a config.json")
+    check_unchanged(Path(folder) / "model.safetensors")
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # a missing head is the caller's to judge
     try:

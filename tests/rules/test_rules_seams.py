@@ -1,0 +1,71 @@
+"""Where the workflow meets the file system, the shell and Python's search path."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from support.workflow import planned, ran, write_study
+
+pytestmark = pytest.mark.slow
+TEST_SET = "results/small/corpora/tiny/test.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path, tiny_encoder):
+    write_study(tmp_path, tiny_encoder)
+    return tmp_path
+
+
+def test_a_raw_file_replaced_by_an_older_one_is_read_again(folder):
+    raw = folder / "test.jsonl"
+    ran(folder, "--", TEST_SET)
+    lines = raw.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert len((folder / TEST_SET).read_text(encoding="utf-8").splitlines()) == len(lines)
+
+    raw.touch()
+    assert planned(folder, "--", TEST_SET) == {}
+
+    raw.write_text("".join(lines[:20]), encoding="utf-8")
+    yesterday = time.time() - 86_400
+    os.utime(raw, (yesterday, yesterday))
+    ran(folder, "--", TEST_SET)
+    assert len((folder / TEST_SET).read_text(encoding="utf-8").splitlines()) == 20
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors"])
+def test_a_local_encoder_replaced_by_an_older_one_is_noticed(folder, tiny_encoder, file):
+    encoder = folder / "encoder"
+    shutil.copytree(tiny_encoder, encoder)
+    write_study(folder, encoder)
+    target = "results/small/models/tiny/original-nz/casrel/none/seed1/model.safetensors"
+    ran(folder, "--", target)
+    assert planned(folder, "--", target) == {}
+    data = (encoder / file).read_bytes()
+    (encoder / file).write_bytes(data.replace(b"}", b" }", 1))
+    os.utime(encoder / file, (1, 1))
+    assert planned(folder, "--", target) == {"train": 1}
+
+
+def test_modules_in_the_folder_of_a_study_are_not_imported(folder):
+    mark = folder / "imported"
+    for name in ("types", "json", "random", "queue", "yaml"):
+        code = f"open({str(mark)!r}, 'a').write({name!r})\nraise ImportError('a script of the user')\n"
+        (folder / f"{name}.py").write_text(code, encoding="utf-8")
+    ran(folder, "--", TEST_SET, PYTHONPATH="")
+    command = [sys.executable, "-P", "-m", "tripleaudit", "run", "study.yaml", "--", "-n", "--quiet"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert not mark.exists()
+
+
+def test_an_encoder_s_folder_may_contain_blanks_and_glob_characters(folder, tiny_encoder):
+    encoder = folder / "my encoder *"
+    shutil.copytree(tiny_encoder, encoder)
+    write_study(folder, encoder)
+    target = "results/small/models/tiny/original-nz/casrel/none/seed1/provenance.json"
+    ran(folder, "--", target)
+    assert (folder / target).is_file()

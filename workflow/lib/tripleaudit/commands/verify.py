@@ -1,0 +1,26 @@
+"""``tripleaudit verify``: whether the files of a finished study are as its jobs wrote them."""
+
+import argparse
+from pathlib import Path
+
+HELP = "compare the files of a finished study with the digests that its jobs kept"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", type=Path, metavar="DIR", help="folder of the study, such as results/demo")
+
+
+def run(args: argparse.Namespace) -> int:
+    from tripleaudit.errors import UserError
+    from tripleaudit.machine.outputs import DIGESTS, verify
+
+    if not (args.folder / DIGESTS).is_dir():
+        raise UserError(f"{args.folder}: no digests here; expected the folder of a study that has run, results/STUDY")
+    states = dict(verify(args.folder))
+    damaged = {name: state for name, state in states.items() if state != "unchanged"}
+    for name, state in damaged.items():
+        print(f"{args.folder / name}: {state}")
+    print(f"{len(states) - len(damaged)} of {len(states)} files are as their jobs wrote them")
+    if damaged:
+        print("delete the files that are named, and run the study again")
+    return int(bool(damaged))
