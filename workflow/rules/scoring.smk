@@ -95,7 +95,7 @@ rule frames:
         unpack(STUDY.report.frame_inputs),
     output:
         multiext("<study>/", "scores.parquet", "counts.parquet", "cells.parquet", "contrasts.parquet"),
-        csv=multiext("<study>/", "counts.csv", "cells.csv", "contrasts.csv"),
+        csv=multiext("<study>/", "cells.csv", "contrasts.csv"),
     log:
         "<logs>/frames.log",
     localrule: True

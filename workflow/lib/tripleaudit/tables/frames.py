@@ -92,7 +92,7 @@ def write_frames(
     doubled: Sequence[str | Path] = (),
     runs: Sequence[str | Path] = (),
 ) -> None:
-    """Write the frames of a study as Parquet and CSV into a folder; ``scores.csv`` is there already.
+    """Write the frames of a study as Parquet into a folder, cells and contrasts as CSV too; ``scores.csv`` is there.
 
     Args:
         out: folder of the study.
@@ -112,7 +112,7 @@ def write_frames(
     for name, frame in frames.items():
         with atomic_write(Path(out) / f"{name}.parquet", "wb") as stream:
             frame.to_parquet(stream, index=False)
-        if name != "scores":
+        if name in ("cells", "contrasts"):
             with atomic_write(Path(out) / f"{name}.csv") as stream:
                 frame.to_csv(stream, index=False, float_format="%.10g")
 
