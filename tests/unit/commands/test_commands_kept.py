@@ -16,7 +16,6 @@ JUDGED = "--factualness a.json --granularity split.json --similarities cosines.j
 COMMANDS = {
     "audit": "audit train.jsonl test.jsonl --valid valid.jsonl --random-splits 20",
     "check": f"check {CORPUS} --write checked.yaml",
-    "check-leaks": "check test.jsonl train.jsonl dev.jsonl --json",
     "validate": "validate study.yaml --raw-root .",
     "estimate": "estimate --config CONFIG/config.yaml --results none",
     "estimate-nothing": "estimate --config study.yaml",
@@ -29,8 +28,6 @@ COMMANDS = {
     "compare": "compare a.jsonl b.jsonl test.jsonl --train train.jsonl --bootstrap 200 --shuffles 200 --out c.md",
     "compare-named": "compare valid.jsonl named.jsonl valid.jsonl --bootstrap 99 --shuffles 200 --show 2 --out c.json",
     "relations": "relations valid.jsonl named.jsonl",
-    "relations-json": "relations valid.jsonl named.jsonl --json",
-    "score-json": "score valid.jsonl named.jsonl --bootstrap 0 --json",
     "check-json": "check named.jsonl --json",
     "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
     "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl --factualness-by b=b.json {JUDGED} --seed 1",

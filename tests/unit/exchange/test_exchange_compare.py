@@ -174,14 +174,6 @@ def test_a_gate_rejects_what_it_did_and_where_predictions_are_gone_numbers_remai
     assert len(pairs) == 2 and all(pair["changed"] is None and "relations" not in pair for pair in pairs)
 
 
-def test_all_that_is_said_about_two_studies(tmp_path, monkeypatch, kept):
-    monkeypatch.chdir(tmp_path)
-    make_study(tmp_path / "one", {"casrel": 0.9, "prgc": 0.6, "spn": 0.7}, (1, 2))
-    make_study(tmp_path / "two", {"casrel": 0.7, "prgc": 0.8, "grte": 0.5, "birte": 0.5}, (2, 3, 4))
-    assert main(["compare", "one", "two", *FAST, "--out", "page.md"]) == 0
-    kept("compare/studies.md", (tmp_path / "page.md").read_text(encoding="utf-8"))
-
-
 def test_the_commands_of_the_page_run_as_they_stand(root, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     before, after = (

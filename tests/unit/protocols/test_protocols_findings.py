@@ -3,7 +3,6 @@
 import pytest
 
 from tripleaudit.corpora.corpus import Corpus, RawSentence, RawTriple, build_corpus
-from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.protocols.findings import Finding, findings
 
 
@@ -96,19 +95,3 @@ def test_spellings_of_one_relation_and_blanks_around_strings() -> None:
 
 def test_nothing_is_said_of_a_corpus_without_faults() -> None:
     assert found(*people("r", 5)) == {}
-
-
-def test_what_is_found_in_the_demo_corpus_and_in_a_worse_one_is_kept(root, kept) -> None:
-    demo = [read_corpus(root / "resources" / "demo" / f"{split}.jsonl") for split in ("test", "train")]
-    texts = ("Ann b , Rome", "ann B Rome !", "New  York of Ann", "newyork is in York-shire", "a b c d e f", "a b c d e")
-    names = ("Ann", "b", "New York", ",", "shire", "Rome ", "Anne", "a b", "b c d", "f", "")
-    rows = [
-        (
-            text,
-            [(one, ("r", "R", "is_in", "Is in", "q")[(n * k + k) % 5], other) for k, (one, other) in enumerate(pairs)],
-        )
-        for n, text in enumerate(texts * 2)
-        for pairs in [[(names[(n + k) % 11], names[(n * k) % 11]) for k in range(5)]]
-    ]
-    said = [*findings(demo[0]), *findings(*demo), *findings(corpus(*rows)), *findings(corpus(*rows), corpus(*rows[:2]))]
-    kept("protocols/findings.txt", "".join(f"{one.check} {one.count}: {one.text} {one.examples}\n" for one in said))
