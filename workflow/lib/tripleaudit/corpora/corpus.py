@@ -21,6 +21,8 @@ from tripleaudit.errors import UserError, hint
 
 MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
 """How tables write a value that is missing."""
+MALFORMED = "(no triple)"
+"""Relation of an item of a system's output that is no triple: a wrong prediction."""
 MANY = 10  # triples; fewer say nothing about the order of their parts
 NONE = frozenset(("none", "na", "norelation"))
 """How files call a pair without a relation, but for case and punctuation."""
@@ -53,6 +55,7 @@ class RawSentence:
         where: file and line or item, the start of every error message.
         listed: number of triples listed, where ``triples`` repeats or lacks some of them.
         left_out: what was left out or changed here, or before it in the file.
+        entities: number of entities that are annotated, where the format lists them.
     """
 
     id: str
@@ -61,6 +64,7 @@ class RawSentence:
     where: str
     listed: int | None = None
     left_out: list["LeftOut"] = field(default_factory=list)
+    entities: int = 0
 
 
 class LeftOut(NamedTuple):
@@ -149,7 +153,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     sentences: list[Sentence] = []
     texts, unique, ids = set[str](), set[Any](), set[str]()
     relations, found, notes, times, inside = (Counter[Any]() for _ in range(5))
-    cut, turned = [], []
+    cut, turned, with_entities = [], [], []
     for item in raw:
         check_characters((item.id, item.text, *(part for t in item.triples for part in t[:3])), item.where)
         listed = len(item.triples) if item.listed is None else item.listed
@@ -174,6 +178,8 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
             notes[kind] += 1
             if len(kept := report.examples.setdefault(kind, [])) < SHOWN:
                 kept.append(example)
+        if item.entities:
+            with_entities.append(item.where)
         sentences.append(Sentence(name, item.text, tuple(dict.fromkeys(triples))))
         texts.add(item.text)
         unique.update(strings)
@@ -197,6 +203,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
     several = {
+        "without_any_relation": [] if unique else with_entities,
         "cut_names": cut if 2 * len(cut) > found["given"] else [],
         "names_like_none": [repr(name) for name in relations.elements() if bare(name) in NONE and name not in MISSING],
     }

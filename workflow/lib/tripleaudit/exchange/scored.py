@@ -14,7 +14,7 @@ from tripleaudit.files import read_json
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired
-from tripleaudit.scoring.sides import load_pair
+from tripleaudit.scoring.sides import holds_gold, load_pair
 from tripleaudit.tables.inputs import UNEQUAL, run_of
 from tripleaudit.tables.loading import load_inputs
 
@@ -88,9 +88,9 @@ def runs_of_files(
     Raises:
         UserError: a file cannot be read, or the two do not belong together.
     """
-    from tripleaudit.corpora.readers import detect_format, read_corpus
+    from tripleaudit.corpora.readers import read_corpus
 
-    if gold is None and (isinstance(predictions, Given) or detect_format(predictions) != "predictions"):
+    if gold is None and (isinstance(predictions, Given) or not holds_gold(predictions)):
         raise UserError(f"{predictions}: holds no gold triples with the predictions; expected GOLD as third argument")
     right, guess = load_pair(predictions if gold is None else gold, predictions, missing=missing, **options)
     seen = None if train is None else read_corpus(train, **options).sentences

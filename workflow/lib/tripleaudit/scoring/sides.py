@@ -14,8 +14,9 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.rdf import is_rdf, read_any, rows
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Row
+from tripleaudit.corpora.readers.side import Side, has_both_sides, with_side
 from tripleaudit.corpora.remarks import say
 from tripleaudit.errors import UserError
 
@@ -50,8 +51,7 @@ def load_pair(
     if isinstance(predictions, Given):
         predictions.gold = right
     if predicted_columns or predicted_format != "auto":
-        side: dict[str, Any] = {"side": "predict"} if predicted_format == "predictions" else {}
-        guess = read_corpus(predictions, predicted_format, columns=predicted_columns, **side).sentences
+        guess = read_corpus(predictions, predicted_format, columns=predicted_columns, side="predict").sentences
     elif not isinstance(predictions, Given) and without_texts(predictions):
         guess = _completed(predictions, right)
     else:
@@ -76,11 +76,26 @@ def without_texts(path: str | Path, ids: bool = False) -> bool:
         return False
     if is_rdf(Probe(path)):
         return any("text" not in row and (not ids or "id" in row) for _, row in rows(path))
-    if path.is_dir():
+    if path.is_dir() or _is_recognised(path):
         return False
-    row, mapped = Probe(path).row, Mapped()
+    row, mapped = with_side(Probe(path).row, "predict"), Mapped(predicts=True)
     triples = row.get("triples") if ids else mapped.find(row, "triples")
     return isinstance(triples, list) and mapped.lacks(row) == ["text"] and (not ids or "id" in row)
+
+
+def holds_gold(path: str | Path) -> bool:
+    """Return whether a file of predictions holds their gold triples, too."""
+    path = Path(path)
+    return path.is_file() and path.suffix != ".zip" and has_both_sides(Probe(path).row)
+
+
+def _is_recognised(path: Path) -> bool:
+    """Return whether a file is in a format that may have its texts elsewhere than in a column, as DyGIE++."""
+    try:
+        detect_format(path)
+    except UserError:
+        return False
+    return True
 
 
 def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
@@ -89,7 +104,8 @@ def _completed(path: str | Path, gold: Sequence[Sentence]) -> list[Sentence]:
     Raises:
         UserError: an id is none of the gold's or comes twice, or rows without ids are not one for each sentence.
     """
-    listed, mapped = list(read_any(path)), Mapped()
+    side = Side("predict", path, PREDICTED_TRIPLES)
+    listed, mapped = list(side.rows(read_any(path))), Mapped(predicts=True)
     named = all(isinstance(row, dict) and row.get("id") is not None for _, row in listed)
     if not named and len(listed) != len(gold):
         raise UserError(
@@ -125,12 +141,13 @@ def _filled(gold: Sequence[Sentence], predictions: Sequence[Sentence], name: str
 def load_side(
     path: str | Path | Given, side: str, format: str = "auto", columns: Mapping[str, str] | None = None
 ) -> list[Sentence]:
-    """Read one file; ``side`` (``predict`` or ``truth``) says what to take from the stored-prediction form.
+    """Read one file; ``side`` (``predict`` or ``truth``) says what to read of rows that hold both.
 
     Predictions often have another format than the corpus, so theirs is recognised from the content wherever it shows.
     """
     if isinstance(path, Given):
-        return read_corpus(path, columns={} if side == "predict" and path.usual() else columns).sentences
+        unnamed = side == "predict" and path.usual()
+        return read_corpus(path, columns={} if unnamed else columns, side=side).sentences
     name: str = format
     options: dict[str, Any] = {"columns": columns}
     if side == "predict" or (format == "auto" and not columns):
@@ -139,9 +156,7 @@ def load_side(
         except UserError:
             if format == "auto" and not columns:
                 raise
-    if name == "predictions":
-        options = {"side": side}
-    return read_corpus(path, format=name, **options).sentences
+    return read_corpus(path, format=name, side=side, **options).sentences
 
 
 def align(

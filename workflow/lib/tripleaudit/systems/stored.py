@@ -7,6 +7,8 @@ from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.rdf import read_any
+from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES
+from tripleaudit.corpora.readers.side import Side
 from tripleaudit.descriptors import SystemKind
 from tripleaudit.errors import UserError
 from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
@@ -25,7 +27,7 @@ def answer(query: Query) -> Answered:
     if files and format == "auto" and not columns and all(without_texts(path, ids=True) for path in files):
         stored = _by_id(query, files, source)
     elif columns:
-        stored = _joined({path: read_corpus(path, format, columns=columns).sentences for path in files})
+        stored = _joined({path: read_corpus(path, format, columns=columns, side="predict").sentences for path in files})
     else:
         stored = _joined({path: load_side(path, "predict", format) for path in files})
     return Answered(matched(query.sentences, stored, source))
@@ -57,7 +59,8 @@ def _by_id(query: Query, files: Sequence[str], source: str) -> list[Sentence]:
     """
     answers, wanted = Answers(query), {sentence.id for sentence in query.sentences}
     for path in files:
-        for where, row in read_any(path):
+        side = Side("predict", path, PREDICTED_TRIPLES)
+        for where, row in side.rows(read_any(path)):
             if not isinstance(row, dict) or str(row.get("id")) in wanted:
                 answers.add(row, where)
     return answers.sentences(source)

@@ -17,6 +17,7 @@ from tripleaudit.corpora.readers.common import first_character, is_parquet, spli
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
+from tripleaudit.corpora.readers.side import has_both_sides
 from tripleaudit.corpora.remarks import say
 from tripleaudit.descriptors import FORMATS, CorpusFormat
 from tripleaudit.errors import UserError
@@ -102,12 +103,16 @@ def resolve_format(path: str | Path, format: str = "auto", columns: Mapping[str,
 
 
 def read_raw(
-    path: str | Path, format: str = "auto", *, occurrence: str = "first", **options: Any
+    path: str | Path, format: str = "auto", *, occurrence: str = "first", side: str = "truth", **options: Any
 ) -> Iterable[RawSentence]:
     """Yield the sentences of one file as it states them; arguments as :func:`read_corpus`."""
     format = resolve_format(path, format, options.get("columns"))
     options = {name: value for name, value in options.items() if name != "columns" or value}
     known = FORMATS[format].options
+    if "side" in known:
+        options["side"] = side
+    elif side == "predict":
+        refuse_both_sides(path, format)
     for name in options:
         if name not in known:
             expected = f"one of {', '.join(known)}" if known else "none"
@@ -122,6 +127,7 @@ def read_corpus(
     format: str = "auto",
     occurrence: str = "first",
     *,
+    side: str = "truth",
     quiet: bool = False,
     **options: Any,
 ) -> Corpus:
@@ -135,6 +141,8 @@ def read_corpus(
         occurrence: ``first`` (default), ``all`` or ``given``: which positions an entity string has where the file gives
             no position. Positions that a file gives are always used, except those of ``triple-list-spans`` with
             ``first``.
+        side: ``truth`` for gold triples, ``predict`` for a system's output: which is read of rows that hold both. An
+            item of an output that is no triple is counted and kept as a wrong prediction; one of the gold is refused.
         quiet: do not warn of what was left out or changed, which the report has in any case.
         options: of the format, see its module.
 
@@ -144,7 +152,7 @@ def read_corpus(
     """
     if isinstance(path, Given):
         source, formats = path.name, ["python"]
-        raw: Iterable[RawSentence] = with_left_out(path.sentences(options.get("columns")), path)
+        raw: Iterable[RawSentence] = with_left_out(path.sentences(options.get("columns"), side), path)
     else:
         paths = [path] if isinstance(path, str | Path) else list(path)
         if not paths:
@@ -154,13 +162,27 @@ def read_corpus(
         paths = [shipped(one) for one in paths]
         formats = [resolve_format(one, format, options.get("columns")) for one in paths]
         files = zip(paths, formats, strict=True)
-        raw = chain.from_iterable(read_raw(one, name, occurrence=occurrence, **options) for one, name in files)
+        raw = chain.from_iterable(
+            read_raw(one, name, occurrence=occurrence, side=side, **options) for one, name in files
+        )
     corpus = build_corpus(raw, source=source, format="+".join(dict.fromkeys(formats)), occurrence=occurrence)
     if isinstance(path, Given) and path.bare:
         corpus.report.notes.pop("empty_texts", None)  # lists of triples alone have no texts
     if not quiet:
         say(corpus.report)
     return corpus
+
+
+def refuse_both_sides(path: str | Path, format: str) -> None:
+    """Raise :class:`UserError` for predictions next to gold in a format that does not choose between them."""
+    probe = Probe(path)
+    if probe.path.is_dir() or not (is_parquet(probe.path) or probe.first in ("[", "{")):
+        return
+    if has_both_sides(probe.row):
+        raise UserError(
+            f"{path}: rows hold gold triples and predictions, and format {format} does not say which it reads; name "
+            "the field with --predicted-column triples=FIELD"
+        )
 
 
 def check_once(paths: Sequence[str | Path]) -> None:

@@ -26,12 +26,13 @@ from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has
+from tripleaudit.corpora.readers.side import Side
 from tripleaudit.errors import UserError
 
 
-def documents(path: Path, occurrence: str = "first") -> Rows:
+def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:
     """Yield the documents; ids are their titles. One without ``labels``, as in the blind test set, is left out."""
-    for where, value in read_objects(path):
+    for where, value in side.rows(read_objects(path)):
         if value.get("labels") is None:
             yield where, LeftOut("without_labels", where)
             continue
@@ -67,14 +68,17 @@ def _mentions(found: list[Any], parts: list[list[Any]], where: str) -> list[dict
     return sorted(mentions, key=lambda mention: mention["start"])
 
 
-def parts_of(path: Path) -> Rows:
+def parts_of(path: Path, side: Side) -> Rows:
     """Yield the sentences of documents; ids are the document's key and the sentence's position in it."""
-    for where, value in read_objects(path):
+    for where, value in side.rows(read_objects(path)):
         name, begin = take(value, "doc_key", str, where), 0
         if value.get("relations") is None:
             yield where, LeftOut("without_labels", where)
             continue
         relations, ner = (items(value, key, list, where) if value.get(key) else [] for key in ("relations", "ner"))
+        if side.predicts and "predicted_relations" in value and "predicted_ner" not in value:
+            ner = []  # the types of the gold are no predictions
+        left_out = value.left_out if isinstance(value, Row) else []
         parts = items(value, "sentences", list, where)
         for key, found in (("relations", relations), ("ner", ner)):
             if found and len(found) != len(parts):
@@ -92,12 +96,13 @@ def parts_of(path: Path) -> Rows:
                 (s, se), (o, oe) = ([edge - begin for edge in pair] for pair in pairs)
                 st, ot = (types.get(str(pair)) for pair in pairs)
                 links.append({"s": s, "se": se, "st": st, "r": relation, "o": o, "oe": oe, "ot": ot})
-            yield here, {"id": f"{name}-{number}", "tokens": tokens, "links": links}
+            yield here, Row({"id": f"{name}-{number}", "tokens": tokens, "links": links}, left_out)
+            left_out = []
             begin += len(tokens)
 
 
 def _edges(value: Any, count: int, where: str) -> list[Any]:
-    """Return a list of so many positions and a name, checked."""
+    """Return a list of so many positions and a name, checked; scores may stand behind."""
     kinds = [type(each) for each in value[: count + 1]] if isinstance(value, list) else []
     if kinds != [int] * count + [str]:
         what, positions = "an entity" if count == 2 else "a relation", "start, end, " * (count // 2)
@@ -144,7 +149,7 @@ DYGIE = form(
     subject_start="s", subject_end="se", subject_type="st", object_start="o", object_end="oe", object_type="ot",
 )  # fmt: skip
 REBEL = form(
-    "rebel", place=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised,
+    "rebel", place=5.5, keys=("context", "triplets"), detects=_is_rebel, plain=linearised, predictions=("prediction",),
     id="id", text=REBEL_TEXTS, triples="triples",
 )  # fmt: skip
 

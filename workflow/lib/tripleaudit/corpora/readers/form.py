@@ -18,6 +18,7 @@ from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import read_objects
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Rows, has, read_rows
+from tripleaudit.corpora.readers.side import Side
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 
@@ -34,6 +35,7 @@ def form(
     rows: Callable[..., Rows] | str = read_objects,
     plain: Plain | None = None,
     none: tuple[str | None, ...] = (),
+    predictions: tuple[str, ...] = (),
     **columns: str | tuple[str, ...],
 ) -> CorpusFormat:
     """Return the format of files whose rows have these columns.
@@ -44,9 +46,11 @@ def form(
         detects: whether a file looks like it; by default, whether its first object has all ``keys``.
         rows: ``(path, **options) -> (where, row), …``; by default the objects of a JSON list, or of JSON lines; or the
             path of the list in a JSON object. Its options are those of the format; ``annotator`` is the column of that
-            name, of texts that several annotated.
+            name, of texts that several annotated. One that does not yield the fields of its rows as they are takes
+            ``side`` (:class:`~tripleaudit.corpora.readers.side.Side`) and passes the raw rows through it.
         plain: ``(row, where) -> row`` with these columns, of one that has another shape, or what is left out of it.
         none: relations that say that there is none, which are counted.
+        predictions: fields with a name such as ``predictions`` that ``rows`` or ``plain`` read themselves.
         columns: role -> column (:class:`~tripleaudit.corpora.readers.records.Columns`).
 
     Raises:
@@ -55,25 +59,32 @@ def form(
     declared = functools.partial(Mapped, columns, f"form {name}", declared=True, none=none)
     declared()  # a role that there is none of is refused here
     listed: Callable[..., Rows] = (lambda path: read_rows(path, rows)) if isinstance(rows, str) else rows
-    options = ["columns" if name == "annotator" else name for name in inspect.signature(listed).parameters][1:]
+    parameters = list(inspect.signature(listed).parameters)[1:]
+    options = ["columns" if name == "annotator" else name for name in parameters if name != "side"]
 
     def read(
-        path: str | Path, columns: Mapping[str, str] | None = None, **chosen: Any
+        path: str | Path, columns: Mapping[str, str] | None = None, side: str = "truth", **chosen: Any
     ) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences; ids are positions in the file from 0 where it has none."""
         given = {role: column for role, column in (columns or {}).items() if column is not None}
         if others := [role for role in given if role not in ("annotator", "order", "last")]:
             raise UserError(f"{path}: format {name} says itself what the {others[0]} is; expected no other column")
-        found = listed(Path(path), **chosen, **{role: who for role, who in given.items() if role == "annotator"})
+        chooser = Side(side, path, predictions)
+        if "annotator" in given:
+            chosen["annotator"] = given["annotator"]
+        if "side" in parameters:
+            found = listed(Path(path), **chosen, side=chooser)
+        else:
+            found = chooser.rows(listed(Path(path), **chosen))
         if plain is not None:
             found = ((where, plain(row, where)) for where, row in found)
-        return declared().sentences(found)
+        return declared(predicts=chooser.predicts).sentences(found)
 
     return CorpusFormat(
         name=name,
         order=place,
         read=read,
         keys=keys,
-        options=tuple(options),
+        options=(*options, "side"),
         detects=detects or (has(*keys) if keys else None),
     )

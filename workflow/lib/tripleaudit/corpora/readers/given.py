@@ -7,7 +7,8 @@ from typing import Any
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
-from tripleaudit.corpora.readers.records import OWN, Mapped
+from tripleaudit.corpora.readers.records import OWN, Mapped, side_of
+from tripleaudit.corpora.readers.side import with_side
 from tripleaudit.errors import UserError
 from tripleaudit.shipped import shipped
 
@@ -46,10 +47,14 @@ class Given:
         return self.name
 
     def usual(self) -> bool:
-        """Whether the columns have names that are understood without a mapping."""
-        return not isinstance(self.items[0], Mapping) or not Mapped().lacks(dict(self.items[0]))
+        """Whether the columns of predictions have names that are understood without a mapping."""
+        if not isinstance(self.items[0], Mapping):
+            return True
+        return not Mapped(predicts=True).lacks(with_side(dict(self.items[0]), "predict"))
 
-    def sentences(self, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence | LeftOut]:
+    def sentences(
+        self, columns: Mapping[str, str] | None = None, side: str = "truth"
+    ) -> Iterator[RawSentence | LeftOut]:
         """Yield the sentences, as readers of files do."""
         if self.bare and self.gold and len(self.gold) != len(self.items):
             raise UserError(
@@ -58,7 +63,9 @@ class Given:
             )
         own = self.bare or isinstance(self.items[0], Sentence)
         rows = ((f"{self.name} item {number + 1}", self._row(number)) for number in range(len(self.items)))
-        return Mapped(OWN if own else columns, f"{self.name}: columns").sentences(rows)
+        chosen = side_of(side, columns, self.name)
+        mapped = Mapped(OWN if own else columns, f"{self.name}: columns", predicts=chosen.predicts)
+        return mapped.sentences(chosen.rows(rows))
 
     def _row(self, number: int) -> dict[str, Any]:
         item = self.items[number]

@@ -11,6 +11,7 @@ from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, has, read_parquet, read_rows
+from tripleaudit.corpora.readers.side import Side
 from tripleaudit.errors import UserError
 
 # LangChain: GraphDocument.model_dump()
@@ -48,10 +49,10 @@ OPENIE5 = form(
 )  # fmt: skip
 
 
-def annotations(path: Path) -> Rows:
+def annotations(path: Path, side: Side) -> Rows:
     """Yield the sentences of documents that CoreNLP annotated, with their words."""
-    documents = [(str(path), load_json(path))] if Probe(path).first == "{" else read_objects(path)
-    for where, document in documents:
+    documents = iter([(str(path), load_json(path))]) if Probe(path).first == "{" else read_objects(path)
+    for where, document in side.rows(documents):
         for number, sentence in enumerate(items(document, "sentences", dict, where), 1):
             here = f"{where} sentence {number}"
             words = [take(token, "word", str, here) for token in items(sentence, "tokens", dict, here)]

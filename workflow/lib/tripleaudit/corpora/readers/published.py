@@ -10,6 +10,7 @@ from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import first_character, items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has, lines
+from tripleaudit.corpora.readers.side import Side
 from tripleaudit.errors import UserError
 
 # NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
@@ -27,36 +28,61 @@ ENTITY_RELATION = form(
     entities="entities", start="start", end="end", type="type", name="text",
 )  # fmt: skip
 
-# WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]
+
+def _has_triple_list(probe: Probe) -> bool:
+    return any(name in probe.value for name in ("triple_list", "triple_list_gold", "triple_list_pred"))
+
+
+def with_lists(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return a row with its triples as lists; CasRel writes objects in its results."""
+    listed = row.get("triple_list")
+    if not isinstance(listed, list) or not any(isinstance(item, dict) for item in listed):
+        return row
+    triples = []
+    for item in listed:
+        if isinstance(item, dict):
+            item = [item.get("subject"), item.get("relation", item.get("predicate")), item.get("object")]
+        triples.append(item)
+    left_out = row.left_out if isinstance(row, Row) else ()
+    return Row({**row, "triple_list": triples}, left_out)
+
+
+# WebNLG, NYT24, NYT10-HRL and NYT11-HRL in most public repositories: [subject, relation, object]. CasRel, OneRel and
+# GRTE write their results so, too, with `triple_list_pred` next to `triple_list_gold` or `triple_list`
 TRIPLE_LIST = form(
-    "triple-list", place=8, keys=("text", "triple_list"), detects=has("triple_list"),
-    id="id", text="text", triples="triple_list",
+    "triple-list", place=8, keys=("text", "triple_list"), detects=_has_triple_list,
+    plain=with_lists, id="id", text="text", triples="triple_list",
 )  # fmt: skip
 
 TRIPLE = ("subject", "predicate", "object")
 
 
-def with_spans(path: Path, occurrence: str = "first") -> Rows:
-    """Yield the sentences of a triple list that has the character spans of every pair of mentions next to it.
+def with_spans(path: Path, side: Side, occurrence: str = "first") -> Rows:
+    """Yield the sentences of a list of triples with the character spans of every pair of mentions.
 
-    With occurrence ``first`` the list alone is taken, so that such a file and its twin without spans give equal
-    sentences; otherwise what of it has no span keeps its strings.
+    Most files list the strings next to it (``triple_list``), each once. With occurrence ``first`` these strings alone
+    are taken, so that such a file and its twin without spans give equal sentences; otherwise what of it has no span
+    keeps its strings.
     """
     nowhere = {"subj_char_span": [None] * 2, "obj_char_span": [None] * 2}
-    for where, row in read_objects(path):
-        placed, listed = items(row, "relation_list", dict, where), items(row, "triple_list", list, where)
+    for where, row in side.rows(read_objects(path)):
+        placed = items(row, "relation_list", dict, where)
+        if "triple_list" not in row:
+            yield where, row
+            continue
+        listed = items(row, "triple_list", list, where)
         if wrong := [each for each in listed if len(each) != 3]:
             raise UserError(f"{where}: expected a triple [subject, relation, object], got {shown(wrong[0])}")
         strings = [{**dict(zip(TRIPLE, each, strict=True)), **nowhere} for each in listed]
         known = [[each.get(part) for part in TRIPLE] for each in placed]
         more = [one for one, each in zip(strings, listed, strict=True) if each not in known]
         found = {**row, "relation_list": strings if occurrence == "first" else placed + more}
-        yield where, Row(found, listed=len(listed))
+        yield where, Row(found, row.left_out if isinstance(row, Row) else (), listed=len(listed))
 
 
-# the same as TPLinker and the generalisation papers spread it
+# the same as TPLinker, UniRel and the generalisation papers spread it
 TRIPLE_LIST_SPANS = form(
-    "triple-list-spans", place=7, keys=("text", "triple_list", "relation_list"), detects=has("relation_list", "text"),
+    "triple-list-spans", place=7, keys=("text", "relation_list"), detects=has("relation_list", "text"),
     rows=with_spans, id="id", text="text", triples="relation_list",
     subject="subject", relation="predicate", object="object",
     subject_start="subj_char_span.0", subject_end="subj_char_span.1",
@@ -64,14 +90,12 @@ TRIPLE_LIST_SPANS = form(
 )  # fmt: skip
 
 
-def one_side(path: Path, side: str = "truth") -> Rows:
+def one_side(path: Path, side: Side) -> Rows:
     """Yield the texts of a model's stored output with its gold triples (``truth``) or its own ones (``predict``)."""
-    if side not in ("truth", "predict"):
-        raise UserError(f"side: {side!r} is unknown, expected truth or predict")
     for where, row in read_objects(path):
-        if side not in row:
-            raise UserError(f"{where}: field {side!r} is missing")
-        yield where, {**row, "triples": row[side]}
+        if side.name not in row:
+            raise UserError(f"{where}: field {side.name!r} is missing")
+        yield where, {**row, "triples": row[side.name]}
 
 
 PREDICTIONS = form(
@@ -162,10 +186,10 @@ REBEL_RAW = form(
 )  # fmt: skip
 
 
-def of_people(path: Path, annotator: str = "") -> Rows:
+def of_people(path: Path, side: Side, annotator: str = "") -> Rows:
     """Yield the accepted rows of Prodigy: those of ``annotator``, or of the first who accepted a text."""
     first: dict[str, Any] = {}
-    for where, row in read_objects(path):
+    for where, row in side.rows(read_objects(path)):
         names = row.get("_annotator_id"), row.get("_session_id")
         who = names[0] or names[1]
         if row.get("answer", "accept") != "accept":
@@ -228,13 +252,26 @@ DOCCANO = form(
 WAYS = {"left": [("to_id", "from_id")], "bi": [("from_id", "to_id"), ("to_id", "from_id")]}
 
 
-def tasks(path: Path, annotator: str = "") -> Rows:
+def tasks(path: Path, side: Side, annotator: str = "") -> Rows:
     """Yield the tasks of Label Studio as text, regions and relations, one for each label and direction.
 
     A task that was skipped, or that waits for its annotator, says nothing about its text. Of several annotations, that
-    of the chosen annotator (id, e-mail or name), or the first.
+    of the chosen annotator (id, e-mail or name), or the first. Where predictions are wanted and any task has
+    ``predictions``, the first of each task is read, and none of the annotations.
     """
-    yield from ((where, _annotated(row, where, annotator)) for where, row in read_objects(path))
+    rows = list(side.rows(read_objects(path)))
+    if side.predicts and not annotator and any(row.get("predictions") for _, row in rows):
+        yield from ((where, _predicted(row, where)) for where, row in rows)
+    else:
+        yield from ((where, _annotated(row, where, annotator)) for where, row in rows)
+
+
+def _predicted(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the first prediction of a task; without one, nothing is predicted."""
+    predictions = items(row, "predictions", dict, where) if "predictions" in row else []
+    result = items(predictions[0], "result", dict, where) if predictions else []
+    left_out = [LeftOut("several_predictions", where)] if len(predictions) > 1 else []
+    return _linked(row, result, where, [LeftOut("predictions_read", f"{where}: 'predictions'"), *left_out])
 
 
 def _annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any] | LeftOut:
@@ -246,19 +283,36 @@ def _annotated(row: dict[str, Any], where: str, annotator: str) -> dict[str, Any
         kept = [one for one in kept if annotator in _names_of(one.get("completed_by"))]
         if not kept:
             return LeftOut("other_annotators", where)
-    result = items(kept[0], "result", dict, where)
+    left_out = [LeftOut("several_annotators", where)] if len(kept) > 1 else []
+    if row.get("predictions"):
+        left_out.append(LeftOut("predictions_beside", f"{where}: 'predictions'"))
+    return _linked(row, items(kept[0], "result", dict, where), where, left_out)
+
+
+def _linked(row: dict[str, Any], result: list[dict[str, Any]], where: str, left_out: list[LeftOut]) -> Row:
+    """Return a task with the regions and relations of one annotation or prediction."""
     values = [(item["id"], item.get("value")) for item in result if "id" in item]
     regions = [{"id": name, **value} for name, value in values if isinstance(value, dict) and "start" in value]
     links = []
     for item in (item for item in result if item.get("type") == "relation"):
         if not item.get("labels"):
-            raise UserError(f"{where}: a relation from {item.get('from_id')!r} to {item.get('to_id')!r} has no label")
+            ends = f"{item.get('from_id')!r} to {item.get('to_id')!r}"
+            left_out.append(LeftOut("unlabelled_relations", f"{where}: from {ends}"))
+            continue
         for label in items(item, "labels", str, where):
             for ways in WAYS.get(str(item.get("direction")), [("from_id", "to_id")]):
-                ends = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
-                links.append({"label": label, **ends})
-    found = {"id": row.get("id"), "data": row.get("data"), "regions": regions, "links": links}
-    return Row(found, [LeftOut("several_annotators", where)] * (len(kept) > 1))
+                arguments = dict(zip(("from_id", "to_id"), (item.get(way) for way in ways), strict=True))
+                links.append({"label": label, **arguments})
+    data = row.get("data")
+    return Row({"id": row.get("id"), "data": data, **_text_of(data), "regions": regions, "links": links}, left_out)
+
+
+def _text_of(data: Any) -> dict[str, str]:
+    """Return the text of a task whose labelling configuration has another name for it, if it is the only string."""
+    if not isinstance(data, dict) or "text" in data:
+        return {}
+    strings = [value for value in data.values() if isinstance(value, str)]
+    return {"text": strings[0]} if len(strings) == 1 else {}
 
 
 def _names_of(annotator: Any) -> list[str]:
@@ -267,7 +321,8 @@ def _names_of(annotator: Any) -> list[str]:
 
 # the JSON export
 LABEL_STUDIO = form(
-    "label-studio", place=6.3, keys=("data", "annotations"), rows=tasks,
-    id="id", text="data.text", triples="links", subject="from_id", relation="label", object="to_id",
+    "label-studio", place=6.3, keys=("data", "annotations"), rows=tasks, predictions=("predictions",),
+    detects=lambda probe: "data" in probe.value and any(name in probe.value for name in ("annotations", "predictions")),
+    id="id", text=("text", "data.text"), triples="links", subject="from_id", relation="label", object="to_id",
     entities="regions", key="id", name="text", start="start", end="end", type="labels",
 )  # fmt: skip

@@ -205,6 +205,7 @@ def with_texts(path: Path) -> Rows:
 
 
 RDF = form(
-    "rdf", place=5.4, rows=with_texts, detects=is_rdf, id="id", text="text", triples="triples", subject="subject",
-    relation="relation", object="object", subject_type="subject_type", object_type="object_type",
+    "rdf", place=5.4, predictions=("prediction",), rows=with_texts, detects=is_rdf,
+    id="id", text="text", triples="triples", subject="subject", relation="relation", object="object",
+    subject_type="subject_type", object_type="object_type",
 )  # fmt: skip

@@ -21,9 +21,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from tripleaudit.corpora.corpus import MISSING, LeftOut, RawSentence, RawTriple
+from tripleaudit.corpora.corpus import MALFORMED, MISSING, LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import read_objects, shown
 from tripleaudit.corpora.readers.row_files import ABSENT, Row, at, read_rows
+from tripleaudit.corpora.readers.side import SIDES, Side, with_side
+from tripleaudit.corpora.words import cuts_word
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError
 from tripleaudit.fields import Section, Text, among
@@ -32,6 +34,8 @@ from tripleaudit.files import is_collection, read_jsonl
 NO_RELATION = (None, "", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")
 PARTS = ("subject", "relation", "object")
+SETTINGS = ("rows", "order", "units", "last", "annotator")
+"""Fields of :class:`Columns` that name no column."""
 EDGES = ("start", "end")
 WITHDRAWN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("negated", "negation", "is_negated", "deleted", "rejected"), ("true", "1", "yes")),
@@ -41,7 +45,9 @@ WITHDRAWN: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("valid", "correct", "accepted", "label"), ("false", "0", "no")),
 }
 """Fields of a triple that take it back, or say that it does not hold, with their values."""
-OTHER_SIDES = ("predicted", "predictions", "predicted_triples", "gold", "gold_triples")
+PREDICTED_TRIPLES = ("predictions", "predicted", "prediction", "predict", "pred", "preds")
+GOLD_TRIPLES = ("gold", "truth")
+NAMES_OF_SIDES = frozenset((*PREDICTED_TRIPLES, *GOLD_TRIPLES))
 CUT = ("length", "max_tokens", "content_filter")  # why an answer of a language model is not whole
 NOWHERE = (ABSENT, None, "")
 
@@ -159,6 +165,7 @@ class Mapped:
         declared: the mapping is that of a format, which says all: nothing else is looked for, and what it says has to
             be there.
         none: relations that say that there is none.
+        predicts: the rows are a system's output: an item that is no triple is counted and kept as a wrong prediction.
 
     Raises:
         UserError: the mapping has an unknown role or setting.
@@ -171,21 +178,31 @@ class Mapped:
         *,
         declared: bool = False,
         none: tuple[str | None, ...] = NO_RELATION,
+        predicts: bool = False,
     ) -> None:
         # of a study's section, roles that it says nothing of are null
         names = {role: (column,) if isinstance(column, str) else column for role, column in (columns or {}).items()}
         names = {role: each for role, each in names.items() if each is not None}
         self.given = {role: each[0] for role, each in names.items()}
         Columns.checked(self.given, where)
-        self.names = names if declared else {**USUAL, **names}
+        self.predicts = predicts
+        triples = (*(PREDICTED_TRIPLES if predicts else GOLD_TRIPLES), *USUAL["triples"])
+        self.names = names if declared else {**USUAL, "triples": triples, **names}
         self.declared, self.none = declared, none
         self.order = self.given.get("order", "sro")
         self.inclusive = self.given.get("last") == "inclusive"
+
+    def counts_columns(self) -> bool:
+        """Return whether the mapping calls columns by their numbers, as of a table without a header."""
+        columns = [column for role, column in self.given.items() if role not in SETTINGS]
+        return bool(columns) and all(column.isdecimal() for column in columns)
 
     def find(self, value: Any, role: str) -> Any:
         """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
         for name in self.names.get(role, ()):
             found = value[name] if isinstance(value, dict) and name in value else at(value, name)
+            if name in NAMES_OF_SIDES and role not in self.given and not isinstance(decoded(found), list):
+                continue  # says something else, such as whether a row is of the gold
             if found is not ABSENT:
                 return found
         return ABSENT
@@ -218,6 +235,16 @@ class Mapped:
             if self.find(row, role) is ABSENT and (role == "relation" or self.find(row, f"{role}_start") is ABSENT)
         ]
         return missing + (["triples"] if "triples" in self.given or parts == list(PARTS) else parts)
+
+    def refuse_row_as_header(self, where: str) -> None:
+        """Raise :class:`UserError` where the named columns look like the first row of a table without a header."""
+        names = [self.given.get(role, "") for role in ("text", "subject", "object")]
+        text, *arguments = names
+        if all(names) and " " in text and all(name in text for name in arguments):
+            raise UserError(
+                f"{where}: the columns {', '.join(map(repr, names))} look like a sentence and its entities; of a table "
+                "without a header, count the columns from 0, as in --column text=0,subject=1,relation=2,object=3"
+            )
 
     def check(self, row: dict[str, Any], where: str) -> None:
         if missing := self.lacks(row):
@@ -255,6 +282,8 @@ class Mapped:
             if not isinstance(row, dict):
                 raise UserError(f"{where}: expected an object, got {shown(row)}")
             if not self.declared:
+                if number == 0:
+                    self.refuse_row_as_header(where)
                 self.check(row, where)
                 splits += [split] if (split := row.get("split")) and isinstance(split, str) else []
                 if splits and splits[-1] != splits[0]:
@@ -292,17 +321,14 @@ class Mapped:
         if row.get("error") or row.get("finish_reason") in CUT or self.lists(row) and row.get("answer") == "reject":
             here.left_out.append(LeftOut("failed_rows", where))
         none = all(self.find(row, role) in (None, "") for role in PARTS)  # a row of a sentence with zero triples
-        found = [here.triple(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
+        found = [here.read(item) for item in (self._triples(row, here) if self.lists(row) else [row] * (not none))]
         name = self.find(row, "id")
         name = str(number if name is ABSENT or name is None else name)
-        return RawSentence(name, text, [triple for triple in found if triple], where, whole.listed, here.left_out)
+        triples = [triple for triple in found if triple]
+        return RawSentence(name, text, triples, where, whole.listed, here.left_out, len(here.entities))
 
     def _triples(self, row: dict[str, Any], here: "Arguments") -> list[Any]:
         triples = self.need(row, "triples", here.where)
-        others = [] if self.declared else [name for name in OTHER_SIDES if isinstance(row.get(name), list)]
-        here.left_out += [
-            LeftOut("second_lists", f"{here.where}: {name!r}") for name in others if row[name] is not triples
-        ]
         if triples is None:
             here.left_out.append(LeftOut("null_triples", here.where))
         triples = decoded(triples)
@@ -311,9 +337,11 @@ class Mapped:
                 here.left_out.append(LeftOut("other_lists", f"{here.where}: {name!r}"))
         if isinstance(triples, dict):  # a list of objects as an object of lists
             triples = _turned(triples)
-        if not isinstance(triples, list):
-            raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
-        return triples
+        if isinstance(triples, list):
+            return triples
+        if self.predicts:
+            return [triples]  # one item that is no triple
+        raise UserError(f"{here.where}: the triples are {shown(triples)}, expected a list")
 
     def _text(self, row: dict[str, Any], where: str) -> tuple[str, list[tuple[int, int]] | None]:
         """Return the text and, of tokens, the characters of each."""
@@ -361,6 +389,16 @@ class Arguments:
             if mapped.declared and "start" in mapped.names:  # a broken one may be what a triple lacks
                 self._argument(entity, "entity", {})
 
+    def read(self, item: Any) -> RawTriple | None:
+        """Return a triple; of a system's output, a wrong one in place of an item that is no triple."""
+        if not self.mapped.predicts:
+            return self.triple(item)
+        try:
+            return self.triple(item)
+        except UserError:
+            self.left_out.append(LeftOut("malformed_predictions", f"{self.where}: {shown(item)}"))
+            return RawTriple(shown(item), MALFORMED, "")
+
     def triple(self, item: Any) -> RawTriple | None:
         """Return a triple as it is listed; None where the label says that there is no relation."""
         mapped, where = self.mapped, self.where
@@ -400,6 +438,9 @@ class Arguments:
         start, end = (mapped.need(fields, f"{role}_{edge}", where) for edge in EDGES)
         if start not in NOWHERE:
             return self.span(start, end, value, role, type_)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and not mapped.declared and not self.entities and "entities" not in mapped.given:
+            value = str(value)  # such as a year
         if isinstance(value, str | int) and value in self.keys:
             value = self.keys[value]
         elif type(value) is int or (
@@ -457,6 +498,8 @@ class Arguments:
             last += self.mapped.inclusive
         size, unit = (len(self.text), "characters") if self.offsets is None else (len(self.offsets), "tokens")
         edges = f"[{shown(start)}, {shown(end)}{']' if self.mapped.inclusive else ')'}"
+        if self.offsets is None and first is not None and last is not None and not self.text.isascii():
+            first, last = self._in_characters(first, last, name)
         if first is None or last is None or not 0 <= first < last <= size:
             raise UserError(f"{self.where}: the {role} span {edges} is outside the text of {size} {unit}")
         if self.offsets is not None:
@@ -469,6 +512,30 @@ class Arguments:
             if name.casefold() != found.casefold() and role != "entity":
                 self.left_out.append(LeftOut("other_names", said))
         return Argument(found, first, type_)
+
+    def _in_characters(self, first: int, last: int, name: str | None) -> tuple[int, int]:
+        """Return the offsets of a span in characters.
+
+        Tools written in Java or JavaScript count units of UTF-16, in which an emoji is two. Where offsets in characters
+        do not fit the text, and these units do, they are converted and counted.
+        """
+        if self._fits(first, last, name) or max(self.text) <= "\uffff":
+            return first, last
+        units = list(accumulate((1 + (character > "\uffff") for character in self.text), initial=0))
+        if first not in units or last not in units:
+            return first, last
+        start, end = units.index(first), units.index(last)
+        if not self._fits(start, end, name):
+            return first, last
+        self.left_out.append(LeftOut("utf16_offsets", f"{self.where}: {self.text[start:end]!r}"))
+        return start, end
+
+    def _fits(self, first: int, last: int, name: str | None) -> bool:
+        """Return whether a span has its name, or without a name, whether it consists of whole words."""
+        found = self.text[first:last]
+        if name is not None:
+            return found == name
+        return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
 
 
 def _whole(value: Any) -> int | None:
@@ -502,19 +569,34 @@ def _turned(columns: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, values, strict=True)) for values in zip(*lists, strict=True)]
 
 
-def read(path: str | Path, columns: Mapping[str, str] | None = None) -> Iterator[RawSentence | LeftOut]:
+def side_of(side: str, columns: Mapping[str, str | None] | None, source: object) -> Side:
+    """Return which fields are read of rows with a mapping: the named ones, where it names those of the triples."""
+    named = any((columns or {}).get(role) for role in ("triples", "relation"))
+    return Side(side, source, PREDICTED_TRIPLES if side == "predict" else (), as_named=named)
+
+
+def read(
+    path: str | Path, columns: Mapping[str, str] | None = None, side: str = "truth"
+) -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences; ``columns`` is ``{role: path}``, roles are the fields of :class:`Columns`."""
-    mapped = Mapped(columns, f"{path}: columns")
-    return mapped.sentences(read_rows(path, mapped.given.get("rows")))
+    chosen = side_of(side, columns, path)
+    mapped = Mapped(columns, f"{path}: columns", predicts=chosen.predicts)
+    has_header = not mapped.counts_columns()
+    return mapped.sentences(chosen.rows(read_rows(path, mapped.given.get("rows"), has_header=has_header)))
 
 
 OWN = {"text": ("text",), "triples": USUAL["triples"]}
 
 
-def read_own(path: str | Path) -> Iterator[RawSentence | LeftOut]:
+def read_own(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or of a collection."""
     blocks = ((f"{path} line {number}", row) for number, row in read_jsonl(path)) if is_collection(path) else None
-    return Mapped(OWN).sentences(blocks or read_objects(path))
+    chosen = Side(side, path)
+    return Mapped(OWN, predicts=chosen.predicts).sentences(chosen.rows(blocks or read_objects(path)))
+
+
+def _is_readable(row: dict[str, Any], side: str) -> bool:
+    return not Mapped(predicts=side == "predict").lacks(with_side(row, side))
 
 
 FORMATS = (
@@ -523,13 +605,14 @@ FORMATS = (
         order=12,
         read=read_own,
         keys=("text", "triples"),
+        options=("side",),
         detects=lambda probe: is_collection(probe.path) or {"triples", "text"} <= probe.value.keys(),
     ),
     CorpusFormat(
         name="records",
         order=50,
         read=read,
-        options=("columns",),
-        detects=lambda probe: bool(probe.row) and not Mapped().lacks(probe.row),
+        options=("columns", "side"),
+        detects=lambda probe: bool(probe.row) and any(_is_readable(probe.row, side) for side in SIDES),
     ),
 )

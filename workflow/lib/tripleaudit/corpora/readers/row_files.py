@@ -66,13 +66,18 @@ def delimiter_of(line: str) -> str:
     return mark if mark in line else ""
 
 
-def read_rows(path: str | Path, rows: str | None = None) -> Rows:
-    """Yield ``(where, row)`` of JSON, JSON lines, CSV, TSV or Parquet; ``rows`` leads to the list in a JSON object."""
+def read_rows(path: str | Path, rows: str | None = None, *, has_header: bool = True) -> Rows:
+    """Yield ``(where, row)`` of JSON, JSON lines, CSV, TSV or Parquet.
+
+    Args:
+        rows: path of the list in a JSON object.
+        has_header: whether the first line of a table names its columns; otherwise they are called 0, 1, and so on.
+    """
     path = Path(path)
     if is_parquet(path):
         yield from read_parquet(path)
     elif first_character(path) not in ("[", "{"):
-        yield from _table(path)
+        yield from _table(path, has_header)
     elif rows is None:
         yield from read_objects(path)
     else:
@@ -103,15 +108,18 @@ def parquet_rows(table: Any, columns: Sequence[str] | None = None) -> Iterator[d
         yield from batch.to_pylist()
 
 
-def _table(path: Path) -> Rows:
+def _table(path: Path, has_header: bool = True) -> Rows:
     with open_text(path) as stream:
-        names, rows = table_rows(stream, str(path))
+        lines_of_table: Iterable[str] = stream
+        if not has_header:
+            lines_of_table = _numbered(stream)
+        names, rows = table_rows(lines_of_table, str(path))
         if len(names) < 2:
             raise UserError(f"{path}: neither JSON nor a table with a header, expected rows with columns")
         if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
             raise UserError(f"{path} line 1: the column {twice[0]!r} stands twice; expected each name once")
         for line, row in rows:
-            where = f"{path} line {line}"
+            where = f"{path} line {line if has_header else line - 1}"
             if list(row.values()) == names:
                 raise UserError(f"{where}: the header stands again, as where files were joined; expected it once")
             if None in row:
@@ -119,6 +127,17 @@ def _table(path: Path) -> Rows:
             if any(value is None for value in row.values()):
                 raise UserError(f"{where}: fewer fields than the {len(names)} columns of the header")
             yield where, row
+
+
+def _numbered(stream: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of a table behind a header that numbers its columns."""
+    table = iter(stream)
+    first = next((line for line in table if line.strip()), "")
+    delimiter = delimiter_of(first) or ","
+    columns = next(csv.reader([first], delimiter=delimiter), [])
+    yield delimiter.join(map(str, range(len(columns)))) + "\n"
+    yield first
+    yield from table
 
 
 def table_rows(

@@ -16,7 +16,7 @@ from typing import Any
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import split_of
 from tripleaudit.corpora.readers.form import form
-from tripleaudit.corpora.readers.records import Mapped
+from tripleaudit.corpora.readers.records import Mapped, side_of
 from tripleaudit.corpora.readers.row_files import Rows, read_parquet
 from tripleaudit.descriptors import CorpusFormat
 from tripleaudit.errors import UserError, first_line
@@ -27,7 +27,7 @@ SAVED = ("dataset_dict.json", "dataset_info.json", "state.json")  # of a data se
 
 
 def read(
-    path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None
+    path: str | Path, split: str | None = None, columns: Mapping[str, str] | None = None, side: str = "truth"
 ) -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences of one split.
 
@@ -35,17 +35,19 @@ def read(
         path: ``hub:organisation/name[@revision]``, a folder made by ``save_to_disk``, or one of Parquet files.
         split: needed if the data set has several and ``path`` does not end in ``#SPLIT``.
         columns: ``{role: path}``, as of files.
+        side: ``truth`` or ``predict``, which is read where rows hold gold triples and predictions.
 
     Raises:
         UserError: the data set cannot be read, or its columns do not fit.
     """
-    mapped = Mapped(columns, f"{path}: columns")
+    chosen = side_of(side, columns, path)
+    mapped = Mapped(columns, f"{path}: columns", predicts=chosen.predicts)
     base, named = split_of(path)
     if files := _parquet_files(base):
         rows = read_parquet(*files[_chosen(base, list(files), named or split)])
     else:
         rows = ((f"{path} row {number}", row) for number, row in enumerate(_load(base, named or split), 1))
-    return mapped.sentences(rows)
+    return mapped.sentences(chosen.rows(rows))
 
 
 def splits(path: str | Path) -> list[str]:
@@ -96,7 +98,7 @@ DATASETS = CorpusFormat(
     name="datasets",
     order=0,
     read=read,
-    options=("split", "columns"),
+    options=("split", "columns", "side"),
     detects=lambda probe: (
         probe.name.startswith("hub:")
         or any((probe.path / name).exists() for name in SAVED)

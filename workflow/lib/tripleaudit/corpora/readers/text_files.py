@@ -348,7 +348,11 @@ def _annotations(file: Path, text: str) -> tuple[dict[str, Any], list[tuple[str,
             raise UserError(f"{where}: expected 'T1<tab>Type start end<tab>text' or 'R1<tab>Type Arg1:T1 Arg2:T2'")
     left = []
     for said, one in relations:
-        if unknown := [end for end in (one["s"], one["o"]) if end not in entities]:
+        unknown = [end for end in (one["s"], one["o"]) if end not in entities]
+        if unknown and unknown[0].startswith("E"):
+            gone.append(LeftOut("relations_to_events", said))
+            continue
+        if unknown:
             raise UserError(f"{said} points to {unknown[0]}, expected one of {', '.join(entities)}")
         if entities[one["s"]]["cut"] or entities[one["o"]]["cut"]:
             gone.append(LeftOut("in_pieces", said))

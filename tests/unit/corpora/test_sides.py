@@ -1,0 +1,193 @@
+"""Rows that hold gold triples and predictions: whoever reads the predictions never gets the gold."""
+
+import json
+
+import pytest
+
+import tripleaudit
+from support.reading import lines, strings, write
+from support.samples import TYPED
+from tripleaudit.cli import main
+from tripleaudit.corpora.readers import read_corpus
+from tripleaudit.errors import UserError
+
+TEXT = "Ada Lund leads Harrow Steel in Oslo ."
+LEADS, BASED, LIVES = (
+    ("Ada Lund", "leads", "Harrow Steel"),
+    ("Harrow Steel", "based in", "Oslo"),
+    ("Ada Lund", "in", "Oslo"),
+)
+GOLD = {"text": TEXT, "triples": [LEADS, BASED]}
+TOKENS = TEXT.split()
+
+
+def spo(*triples: tuple[str, str, str]) -> list[dict]:
+    return [dict(zip(("subject", "predicate", "object"), triple, strict=True)) for triple in triples]
+
+
+def mentions(*triples: tuple[str, str, str]) -> list[dict]:
+    return [{"em1Text": subject, "label": relation, "em2Text": object_} for subject, relation, object_ in triples]
+
+
+def region(name: str, text: str) -> dict:
+    start = TEXT.index(text)
+    return {
+        "id": name,
+        "type": "labels",
+        "value": {"start": start, "end": start + len(text), "text": text, "labels": ["X"]},
+    }
+
+
+def studio(predicted: list[dict]) -> dict:
+    people = [region("a", "Ada Lund"), region("h", "Harrow Steel")]
+    arrow = {"type": "relation", "from_id": "a", "to_id": "h", "labels": ["leads"], "direction": "right"}
+    result = [*people, arrow]
+    return {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result}], "predictions": predicted}
+
+
+DYGIE = {
+    "doc_key": "d", "sentences": [TOKENS], "ner": [[[0, 1, "P"], [3, 4, "O"], [6, 6, "L"]]],
+    "relations": [[[0, 1, 3, 4, "leads"], [3, 4, 6, 6, "based in"]]],
+}  # fmt: skip
+ENTITIES = [
+    {"type": "P", "start": 0, "end": 2},
+    {"type": "O", "start": 3, "end": 5},
+    {"type": "L", "start": 6, "end": 7},
+]
+SPERT = {
+    "tokens": TOKENS, "entities": ENTITIES,
+    "relations": [{"type": "leads", "head": 0, "tail": 1}, {"type": "based in", "head": 1, "tail": 2}],
+}  # fmt: skip
+PREDICTED = {
+    "GRTE": {
+        "text": TEXT, "triple_list": [LEADS, BASED], "triple_list_pred": [LEADS, LIVES], "new": [LIVES],
+    },
+    "CasRel and OneRel": {
+        "text": TEXT, "triple_list_gold": spo(LEADS, BASED), "triple_list_pred": spo(LEADS, LIVES), "new": [],
+    },
+    "bert4keras": {"text": TEXT, "spo_list": [LEADS, BASED], "spo_list_pred": [LEADS, LIVES], "new": [], "lack": []},
+    "DyGIE++, PURE and PL-Marker": {
+        **DYGIE, "predicted_ner": [[[0, 1, "P", 9.1, 0.9]]],
+        "predicted_relations": [[[0, 1, 3, 4, "leads", 3.2, 0.9], [0, 1, 6, 6, "in", 1.0, 0.5]]],
+    },
+    "SpERT": {
+        **SPERT, "relations_pred": [{"type": "leads", "head": 0, "tail": 1}, {"type": "in", "head": 0, "tail": 2}],
+    },
+    "NYT": {
+        "sentText": TEXT, "relationMentions": mentions(LEADS, BASED), "relationMentions_pred": mentions(LEADS, LIVES),
+    },
+    "Label Studio": studio([{"result": [
+        region("a", "Ada Lund"), region("h", "Harrow Steel"), region("o", "Oslo"),
+        {"type": "relation", "from_id": "a", "to_id": "h", "labels": ["leads"], "direction": "right"},
+        {"type": "relation", "from_id": "a", "to_id": "o", "labels": ["in"], "direction": "right"},
+    ]}]),
+    "columns": {"text": TEXT, "triples": [LEADS, BASED], "predictions": [LEADS, LIVES]},
+    "camel case": {"text": TEXT, "goldTriples": [LEADS, BASED], "predictedTriples": [LEADS, LIVES]},
+    "nested": {"text": TEXT, "gold": [LEADS, BASED], "triples": [LEADS, LIVES]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", PREDICTED.values(), ids=PREDICTED)
+def test_one_file_holds_gold_and_predictions(row: dict, tmp_path, capsys) -> None:
+    path = write(tmp_path, {"both.json": json.dumps([row])})
+    gold = write(tmp_path, {"gold.json": json.dumps([GOLD])})
+    for right in (path, gold):
+        scores = tripleaudit.score(right, path, bootstrap=0).micro
+        assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)
+    assert main(["score", str(path), str(path), "--bootstrap", "0"]) == 0
+    assert main(["compare", str(gold), str(path), str(path), "--bootstrap", "0"]) == 0
+
+
+@pytest.mark.parametrize("name", ["GRTE", "CasRel and OneRel", "bert4keras", "columns", "camel case"])
+def test_rows_in_memory_are_read_like_files(name: str) -> None:
+    row = PREDICTED[name]
+    scores = tripleaudit.score([GOLD], [row], bootstrap=0).micro
+    assert (scores.correct, scores.predicted) == (1, 2)
+
+
+NAMINGS = {"_pred": "{}_pred", "predicted_": "predicted_{}", "pred_": "pred_{}", "_predictions": "{}_predictions"}
+
+
+@pytest.mark.parametrize("naming", NAMINGS.values(), ids=NAMINGS)
+@pytest.mark.parametrize("format", TYPED)
+def test_no_format_gives_the_gold_for_predictions(format: str, naming: str, tmp_path) -> None:
+    """Of every list of a row, the same row holds an empty predicted one: nothing was predicted, or it is refused."""
+    row = TYPED[format]
+    gold = read_corpus(write(tmp_path, {"gold.json": json.dumps([row])}), side="predict")
+    assert strings(gold) == [[("Ada", "leads", "Delta")]]
+    lists = [name for name, value in row.items() if isinstance(value, list) and name not in ("tokens", "token")]
+    for number, name in enumerate(lists):
+        path = write(tmp_path, {f"{number}.json": json.dumps([{**row, naming.format(name): []}])})
+        try:
+            corpus = read_corpus(path, side="predict")
+        except UserError:
+            continue
+        assert strings(corpus) == [[]]
+
+
+@pytest.mark.parametrize("format", TYPED)
+@pytest.mark.parametrize("name", ["predictions", "pred", "prediction"])
+def test_an_undeclared_list_of_predictions_is_read_or_refused(format: str, name: str, tmp_path) -> None:
+    path = write(tmp_path, {"a.json": json.dumps([{**TYPED[format], name: [{"x": 1}]}])})
+    try:
+        corpus = read_corpus(path, side="predict")
+    except UserError:
+        return
+    assert strings(corpus) != [[("Ada", "leads", "Delta")]]
+
+
+def test_rows_without_predictions_among_rows_with_them_are_refused(tmp_path) -> None:
+    rows = [{"text": "a b", "triple_list": []}, {"text": TEXT, "triple_list": [LEADS], "triple_list_pred": []}]
+    for number, order in enumerate((rows, rows[::-1])):
+        path = write(tmp_path, {f"{number}.jsonl": lines(*order)})
+        with pytest.raises(UserError, match="'triple_list' without 'triple_list_pred'"):
+            read_corpus(path, side="predict")
+
+
+def test_a_named_column_is_read_whatever_it_is_called(tmp_path) -> None:
+    path = write(tmp_path, {"a.json": json.dumps([PREDICTED["GRTE"]])})
+    columns = {"triples": "triple_list"}
+    assert tripleaudit.score([GOLD], path, predicted_columns=columns, bootstrap=0).micro.correct == 2
+
+
+def test_predictions_next_to_the_gold_are_counted_on_its_side(tmp_path) -> None:
+    corpus = read_corpus(write(tmp_path, {"a.json": json.dumps([PREDICTED["GRTE"]])}))
+    assert strings(corpus) == [[LEADS, BASED]]
+    assert corpus.report.notes["predictions_beside"] == 1
+
+
+def test_a_study_reads_the_predictions(tmp_path) -> None:
+    from tripleaudit.corpora.model import Sentence
+    from tripleaudit.systems.queries import Query
+    from tripleaudit.systems.stored import answer
+
+    for number, name in enumerate(("GRTE", "DyGIE++, PURE and PL-Marker", "Label Studio")):
+        path = write(tmp_path, {f"{number}.json": json.dumps([PREDICTED[name]])})
+        answered = answer(Query("x", {}, [Sentence("s", TEXT)], {}, [], {"files": [str(path)]}))
+        assert [triple.strings for triple in answered.sentences[0].triples] == [LEADS, LIVES]
+
+
+def test_a_file_in_a_known_format_is_not_one_without_texts(tmp_path) -> None:
+    path = write(tmp_path, {"a.jsonl": lines(DYGIE)})
+    assert tripleaudit.score(path, path, bootstrap=0).micro.correct == 2
+
+
+@pytest.mark.parametrize(
+    "item",
+    [["Ada Lund", "leads"], {"subject": "Ada Lund", "predicate": "in", "object": None}, "none", 7, None,
+     {"subject": "Ada Lund", "predicate": "in", "object": ["Oslo", "Lima"]}],
+)  # fmt: skip
+def test_a_malformed_prediction_costs_one_item(item, tmp_path, caplog) -> None:
+    gold = write(tmp_path, {"gold.jsonl": lines(GOLD, {"text": "b", "triples": []})})
+    path = write(tmp_path, {"a.jsonl": lines({"text": TEXT, "triples": [LEADS, item]}, {"text": "b", "triples": []})})
+    scores = tripleaudit.score(gold, path, bootstrap=0).micro
+    assert (scores.correct, scores.predicted, scores.gold) == (1, 2, 2)
+    assert "1 items of the predictions are no triples; each counts as one wrong prediction" in caplog.text
+    with pytest.raises(UserError):
+        read_corpus(path)
+
+
+def test_numbers_are_names(tmp_path) -> None:
+    path = write(tmp_path, {"a.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", 1990]]})})
+    assert strings(read_corpus(path)) == [[("Ada", "born", "1990")]]
+    assert tripleaudit.score(path, path, bootstrap=0).micro.correct == 1

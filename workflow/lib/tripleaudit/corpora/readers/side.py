@@ -1,0 +1,228 @@
+"""Gold triples or predictions: which fields are read of rows that hold both.
+
+Programs that predict often write their output next to the gold: ``triple_list`` and ``triple_list_pred``,
+``relations`` and ``predicted_relations``, ``spo_list_gold`` and ``spo_list_pred``. Whoever reads the predictions must
+not get the gold. So every reader passes its raw rows through a :class:`Side`, which puts the fields of the wanted side
+under their usual names, whatever the format is, and refuses rows whose side cannot be told.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from tripleaudit.corpora.corpus import LeftOut
+from tripleaudit.corpora.readers.row_files import Row, Rows
+from tripleaudit.errors import UserError
+
+Name = Literal["truth", "predict"]
+SIDES: Final = ("truth", "predict")
+PREDICTION_WORDS: Final = frozenset(("pred", "preds", "predict", "predicted", "prediction", "predictions"))
+GOLD_WORDS: Final = frozenset(("gold", "golden", "truth"))
+NEVER_SIDED: Final = frozenset(("", "id", "ids", "key", "text", "sentence", "tokens", "score", "scores", "type"))
+"""Names without their side word that hold no triples, such as that of ``prediction_id``."""
+TRIPLE_FIELDS: Final = frozenset(
+    ("triples", "triple", "triplelist", "triplets", "relations", "relation", "relationlist", "relationmentions")
+    + ("spolist", "facts", "labels", "links", "relationships", "edges", "openie", "extractions", "relationextraction")
+)
+"""Names of fields that hold triples in some format, without case and underscores."""
+MAX_DEPTH: Final = 4
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_LONGEST_FIRST = sorted(PREDICTION_WORDS | GOLD_WORDS, key=len, reverse=True)
+_SIDE_WORD = re.compile(
+    r"(?:^|(?<=[_. -])|(?<=[a-z])(?=[A-Z]))"  # begins the name, or stands behind a separator or before a capital
+    rf"(?i:{'|'.join(_LONGEST_FIRST)})"
+    r"(?:[_. -]|(?=[A-Z])|$)"
+)
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """The fields of rows with the same keys.
+
+    Attributes:
+        pairs: predicted field -> the name that the format reads.
+        golds: gold field -> the name that the format reads.
+        plain: names that the format reads and that are there without a word for a side.
+        bare: fields called ``predictions`` or the like.
+        bare_golds: fields called ``gold`` or the like.
+    """
+
+    pairs: dict[str, str] = field(default_factory=dict)
+    golds: dict[str, str] = field(default_factory=dict)
+    plain: frozenset[str] = frozenset()
+    bare: tuple[str, ...] = ()
+    bare_golds: tuple[str, ...] = ()
+
+
+class Side:
+    """Chooses the fields of one side in the rows of one file.
+
+    Args:
+        name: ``truth`` for gold triples, ``predict`` for a system's predictions.
+        source: the file, in messages.
+        accepted: fields with a bare name, such as ``predictions``, that the format reads itself.
+        as_named: the caller names the fields to read, so that none is chosen here.
+    """
+
+    def __init__(
+        self, name: str = "truth", source: object = "", accepted: Collection[str] = (), *, as_named: bool = False
+    ) -> None:
+        if name not in SIDES:
+            raise UserError(f"side: {name!r} is unknown, expected truth or predict")
+        self.name, self.source, self.accepted, self.as_named = name, source, frozenset(accepted), as_named
+        self._fields: dict[tuple[str, tuple[Any, ...]], _Fields] = {}  # by path and keys
+        self._paired: dict[str, str] = {}  # path of a name that the format reads -> predicted field, of some row
+        self._unpaired: dict[str, str] = {}  # the same -> where it stands without a predicted field
+
+    @property
+    def predicts(self) -> bool:
+        """Whether predictions are read."""
+        return self.name == "predict"
+
+    def rows(self, rows: Rows) -> Rows:
+        """Yield the rows with the fields of this side under their usual names.
+
+        Raises:
+            UserError: predictions are wanted, and a row has fields of which either may hold them.
+        """
+        for where, row in rows:
+            yield where, self.choose(row, where) if isinstance(row, dict) else row
+
+    def choose(self, row: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return one row with the fields of this side; as :meth:`rows`."""
+        if self.as_named:
+            return row
+        notes: list[LeftOut] = []
+        chosen = self._choose(row, where, notes, "", depth=0)
+        fields = self._fields_of(row, "", where)
+        is_stored_output = {"predict", "truth"} <= row.keys()  # the form of stored predictions, which reads both
+        bare_golds = () if is_stored_output else fields.bare_golds
+        second_lists = [name for name in bare_golds if isinstance(row[name], list | dict)]
+        notes += [LeftOut("second_lists", f"{where}: {name!r}") for name in second_lists]
+        for name in () if is_stored_output else fields.bare:
+            if name in self.accepted or not isinstance(row[name], list | dict | str):
+                continue
+            if self.predicts:
+                raise UserError(
+                    f"{where}: the field {name!r} holds predictions next to what would be read as such; name the "
+                    f"field to read, with --predicted-column triples={name}"
+                )
+            notes.append(LeftOut("predictions_beside", f"{where}: {name!r}"))
+        if isinstance(row, Row):
+            return Row(chosen, [*row.left_out, *notes], row.listed)
+        return Row(chosen, notes) if notes else chosen
+
+    def _choose(self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int) -> dict[str, Any]:
+        fields = self._fields_of(row, path, where)
+        changes = dict(self._nested(row, where, notes, path, depth)) if depth < MAX_DEPTH else {}
+        predicted = ""
+        for name, target in fields.golds.items():
+            if not self.predicts and isinstance(row[name], list | dict):
+                changes[target] = row[name]
+        for name, target in fields.pairs.items():
+            if not _may_hold_predictions(row[name], target in row or target in fields.golds.values()):
+                continue
+            if self.predicts:
+                changes[target] = changes.get(name, row[name])
+                predicted = name
+            kind = "predictions_read" if self.predicts else "predictions_beside"
+            notes.append(LeftOut(kind, f"{where}: {name!r}"))
+            self._paired.setdefault(f"{path}{target}", name)
+        if predicted and depth == 0:
+            self._refuse_gold(fields, row, where, predicted)
+        if self.predicts and self._paired:
+            self._refuse_unpaired()
+        return {**row, **changes} if changes else row
+
+    def _refuse_gold(self, fields: _Fields, row: dict[str, Any], where: str, predicted: str) -> None:
+        """Refuse a row that has predictions of something, but triples under a name that the gold has."""
+        for target in fields.plain.difference(fields.pairs.values()):
+            if target.replace("_", "").lower() in TRIPLE_FIELDS and row[target]:
+                raise UserError(
+                    f"{where}: {target!r} holds the gold where {predicted!r} holds predictions, and no field has "
+                    f"predictions of {target!r}; if it has, name it with --predicted-column triples={target}"
+                )
+
+    def _refuse_unpaired(self) -> None:
+        """Refuse files of which only some rows have a predicted field next to the other one."""
+        for target, name in self._paired.items():
+            if target in self._unpaired:
+                raise UserError(
+                    f"{self._unpaired[target]}: {target!r} without {name!r}, which other rows of the file have; "
+                    f"expected the predictions of every row under {name!r}"
+                )
+
+    def _nested(
+        self, row: dict[str, Any], where: str, notes: list[LeftOut], path: str, depth: int
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the names and values of a row that change because rows inside of them have fields of both sides."""
+        for name, value in row.items():
+            below = f"{path}{name}."
+            if isinstance(value, dict):
+                chosen: Any = self._choose(value, where, notes, below, depth + 1)
+                if chosen is not value:
+                    yield name, chosen
+            elif isinstance(value, list) and value and isinstance(value[0], dict):
+                chosen = [
+                    self._choose(item, where, notes, below, depth + 1) if isinstance(item, dict) else item
+                    for item in value
+                ]
+                if any(new is not old for new, old in zip(chosen, value, strict=True)):
+                    yield name, chosen
+
+    def _fields_of(self, row: dict[str, Any], path: str, where: str) -> _Fields:
+        keys = tuple(row)
+        fields = self._fields.get((path, keys))
+        if fields is None:
+            fields = self._fields[path, keys] = _sort_fields(keys)
+            for target in fields.plain.difference(fields.pairs.values()):
+                self._unpaired.setdefault(f"{path}{target}", where)
+        return fields
+
+
+def with_side(row: dict[str, Any], side: str) -> dict[str, Any]:
+    """Return the first row of a file with the fields of one side, where nothing is refused yet."""
+    try:
+        return Side(side, accepted=tuple(row)).choose(row, "")
+    except UserError:
+        return row
+
+
+def has_both_sides(row: dict[str, Any]) -> bool:
+    """Return whether a row holds gold triples and predictions, under names of one pair."""
+    fields = _sort_fields(tuple(row))
+    readable = fields.plain | set(fields.golds.values())
+    pairs = [name for name, target in fields.pairs.items() if target in readable]
+    return {"predict", "truth"} <= row.keys() or any(isinstance(row[name], list | dict) for name in pairs)
+
+
+def _may_hold_predictions(value: Any, has_gold: bool) -> bool:
+    return isinstance(value, list | dict) or (has_gold and (value is None or isinstance(value, str)))
+
+
+def _sort_fields(keys: tuple[Any, ...]) -> _Fields:
+    """Sort the fields of a row by the side that their names tell."""
+    names = [key for key in keys if isinstance(key, str)]
+    predicted, golds, plain = {}, {}, {}
+    bare, bare_golds = [], []
+    for name in names:
+        words = _WORD.findall(name)
+        sides = {word.lower() for word in words} & (PREDICTION_WORDS | GOLD_WORDS)
+        rest = [word for word in words if word.lower() not in sides]
+        base = "".join(rest).lower()
+        if not sides:
+            plain[base] = name
+        elif not rest:
+            (bare if sides <= PREDICTION_WORDS else bare_golds).append(name)
+        elif base not in NEVER_SIDED:
+            (predicted if sides <= PREDICTION_WORDS else golds)[base] = name
+    pairs = {name: plain.get(base) or _without_side(name) for base, name in predicted.items()}
+    gold_names = {name: plain.get(base) or _without_side(name) for base, name in golds.items()}
+    return _Fields(pairs, gold_names, frozenset(plain.values()), tuple(bare), tuple(bare_golds))
+
+
+def _without_side(name: str) -> str:
+    """Return a field's name without the words for a side: ``triple_list`` of ``triple_list_pred``."""
+    rest = _SIDE_WORD.sub("", name).strip("_- .")
+    return rest[:1].lower() + rest[1:]
