@@ -39,9 +39,9 @@ def region(name: str, text: str) -> dict:
 
 
 def studio(predicted: list[dict]) -> dict:
-    people = [region("a", "Ada Lund"), region("h", "Harrow Steel")]
+    entities = [region("a", "Ada Lund"), region("h", "Harrow Steel"), region("o", "Oslo")]
     arrow = {"type": "relation", "from_id": "a", "to_id": "h", "labels": ["leads"], "direction": "right"}
-    result = [*people, arrow]
+    result = [*entities, arrow, {**arrow, "from_id": "h", "to_id": "o", "labels": ["based in"]}]
     return {"id": 1, "data": {"text": TEXT}, "annotations": [{"result": result}], "predictions": predicted}
 
 
@@ -187,7 +187,8 @@ def test_a_malformed_prediction_costs_one_item(item, tmp_path, caplog) -> None:
         read_corpus(path)
 
 
-def test_numbers_are_names(tmp_path) -> None:
+def test_numbers_in_predictions_are_names(tmp_path) -> None:
     path = write(tmp_path, {"a.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", 1990]]})})
-    assert strings(read_corpus(path)) == [[("Ada", "born", "1990")]]
-    assert tripleaudit.score(path, path, bootstrap=0).micro.correct == 1
+    assert strings(read_corpus(path, side="predict")) == [[("Ada", "born", "1990")]]
+    gold = write(tmp_path, {"gold.jsonl": lines({"text": "Ada , 1990", "triples": [["Ada", "born", "1990"]]})})
+    assert tripleaudit.score(gold, path, bootstrap=0).micro.correct == 1

@@ -21,6 +21,10 @@ from tripleaudit.errors import UserError, hint
 
 MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
 """How tables write a value that is missing."""
+RELATIONS_LEFT_OUT = frozenset(
+    ("in_pieces", "relations_between_lines", "relations_to_events", "unlabelled_relations", "pairs_without_relation")
+)
+"""Kinds of notes that tell of relations that are there and are not read."""
 MALFORMED = "(no triple)"
 """Relation of an item of a system's output that is no triple: a wrong prediction."""
 MANY = 10  # triples; fewer say nothing about the order of their parts
@@ -203,7 +207,7 @@ def build_corpus(raw: Iterable[RawSentence], *, source: str, format: str, occurr
     report.relations = len(relations)
     report.relation_counts = dict(sorted(relations.items(), key=lambda pair: (-pair[1], pair[0])))
     several = {
-        "without_any_relation": [] if unique else with_entities,
+        "without_any_relation": [] if unique or RELATIONS_LEFT_OUT & notes.keys() else with_entities,
         "cut_names": cut if 2 * len(cut) > found["given"] else [],
         "names_like_none": [repr(name) for name in relations.elements() if bare(name) in NONE and name not in MISSING],
     }

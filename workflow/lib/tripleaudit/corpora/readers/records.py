@@ -183,7 +183,7 @@ class Mapped:
         # of a study's section, roles that it says nothing of are null
         names = {role: (column,) if isinstance(column, str) else column for role, column in (columns or {}).items()}
         names = {role: each for role, each in names.items() if each is not None}
-        self.given = {role: each[0] for role, each in names.items()}
+        self.given = {role: _main_name(each) for role, each in names.items()}
         Columns.checked(self.given, where)
         self.predicts = predicts
         triples = (*(PREDICTED_TRIPLES if predicts else GOLD_TRIPLES), *USUAL["triples"])
@@ -201,7 +201,8 @@ class Mapped:
         """Return what a row or a triple has of a role, :data:`ABSENT` if nothing."""
         for name in self.names.get(role, ()):
             found = value[name] if isinstance(value, dict) and name in value else at(value, name)
-            if name in NAMES_OF_SIDES and role not in self.given and not isinstance(decoded(found), list):
+            is_named = self.names[role] == (name,)
+            if name in NAMES_OF_SIDES and not is_named and not isinstance(decoded(found), list):
                 continue  # says something else, such as whether a row is of the gold
             if found is not ABSENT:
                 return found
@@ -439,7 +440,7 @@ class Arguments:
         if start not in NOWHERE:
             return self.span(start, end, value, role, type_)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if is_number and not mapped.declared and not self.entities and "entities" not in mapped.given:
+        if is_number and mapped.predicts and not self.entities:
             value = str(value)  # such as a year
         if isinstance(value, str | int) and value in self.keys:
             value = self.keys[value]
@@ -538,6 +539,11 @@ class Arguments:
         return bool(found) and found == found.strip() and not cuts_word(self.text, first, last)
 
 
+def _main_name(names: tuple[str, ...]) -> str:
+    """Return the name of a column that messages say."""
+    return next((name for name in names if name not in NAMES_OF_SIDES), names[0])
+
+
 def _whole(value: Any) -> int | None:
     if isinstance(value, str) and value.strip().isdecimal() or isinstance(value, float) and value.is_integer():
         return int(value)
@@ -585,14 +591,16 @@ def read(
     return mapped.sentences(chosen.rows(read_rows(path, mapped.given.get("rows"), has_header=has_header)))
 
 
-OWN = {"text": ("text",), "triples": USUAL["triples"]}
+OWN = {"text": ("text",), "triples": (*GOLD_TRIPLES, *USUAL["triples"])}
+OWN_PREDICTIONS = {"text": ("text",), "triples": (*PREDICTED_TRIPLES, *USUAL["triples"])}
 
 
 def read_own(path: str | Path, side: str = "truth") -> Iterator[RawSentence | LeftOut]:
     """Yield the sentences of the project's own JSON lines (:mod:`tripleaudit.corpora.store`), or of a collection."""
     blocks = ((f"{path} line {number}", row) for number, row in read_jsonl(path)) if is_collection(path) else None
-    chosen = Side(side, path)
-    return Mapped(OWN, predicts=chosen.predicts).sentences(chosen.rows(blocks or read_objects(path)))
+    chosen = side_of(side, {}, path)
+    mapped = Mapped(OWN_PREDICTIONS if chosen.predicts else OWN, predicts=chosen.predicts)
+    return mapped.sentences(chosen.rows(blocks or read_objects(path)))
 
 
 def _is_readable(row: dict[str, Any], side: str) -> bool:
