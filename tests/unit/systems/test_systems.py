@@ -81,9 +81,8 @@ class Box:
         self.out, self.report = self.folder / f"{kind}.out.jsonl", self.folder / f"{kind}.report.json"
         given = {**COMMON, kind: value, **settings}
         test = self.folder / "test.jsonl"
-        predict_system(
-            "mine", given, SystemFiles(test, test, self.out, self.report, files), {"threads": 1, **(job or {})}
-        )
+        system_files = SystemFiles(test, self.out, self.report, train=test, files=files)
+        predict_system("mine", given, system_files, {"threads": 1, **(job or {})})
         return read_json(self.report)
 
     @property
