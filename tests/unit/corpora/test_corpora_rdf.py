@@ -165,7 +165,9 @@ def test_a_folder_is_a_row_of_a_study_by_its_path_alone(tmp_path, gold, caplog):
     (tmp_path / "out").mkdir()
     shutil.copy(SAMPLES / "s1.ttl", tmp_path / "out")
     out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
-    files = SystemFiles(tmp_path / "test.jsonl", tmp_path / "test.jsonl", out, report, [str(tmp_path / "out")])
+    files = SystemFiles(
+        tmp_path / "test.jsonl", out, report, train=tmp_path / "test.jsonl", files=[str(tmp_path / "out")]
+    )
     predict_system("builder", {"predictions": "out"}, files, {"threads": 1})
     assert "has 1 of the 2 sentences of the test set" in read_json(report)["failed"]
     (tmp_path / "out" / "s2.ttl").touch()

@@ -31,7 +31,7 @@ def query(tmp_path, monkeypatch):
         out, report = tmp_path / "out.jsonl", tmp_path / "report.json"
         given = {**QUIET, kind: value, **settings}
         job = {"threads": 1, "relations": {"leads": "is at the head of"}}
-        files = SystemFiles(tmp_path / "test.jsonl", tmp_path / "train.jsonl", out, report)
+        files = SystemFiles(tmp_path / "test.jsonl", out, report, train=tmp_path / "train.jsonl")
         predict_system("mine", given, files, job)
         assert read_json(report)["failed"] is None
         return load_sentences(out)
