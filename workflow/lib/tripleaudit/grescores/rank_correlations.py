@@ -40,14 +40,20 @@ def mean_spearman(
     measured = ~(np.isnan(first) | np.isnan(second))
     if (measured.sum(axis=0) < MIN_SYSTEMS).any():
         return None
-    by_dataset = _spearman(first, second)
-    rng = np.random.default_rng(seed)
-    means = []
-    for _ in range(resamples):
-        drawn = rng.integers(len(first), size=len(first))
-        means.append(np.nanmean(_spearman(first[drawn], second[drawn])))
+    first = np.where(measured, first, np.nan)
+    second = np.where(measured, second, np.nan)
+    systems = len(first)
+    drawn = np.random.default_rng(seed).integers(systems, size=(resamples, systems))
+    by_dataset = []
+    resampled = []
+    for x, y in zip(first.T, second.T, strict=True):
+        by_dataset.append(float(_spearman(x[None], y[None])[0]))
+        resampled.append(_spearman(x[drawn], y[drawn]))
+    if np.isnan(by_dataset).all():
+        return None
+    means = _mean_of_measured(np.array(resampled), axis=0)  # [1, resamples]
     low, high = np.nanquantile(means, [0.025, 0.975])
-    return Correlation(float(np.nanmean(by_dataset)), float(low), float(high), tuple(map(float, by_dataset)))
+    return Correlation(float(np.nanmean(by_dataset)), float(low), float(high), tuple(by_dataset))
 
 
 def mean_ranks(scores: np.ndarray) -> np.ndarray:
@@ -56,28 +62,38 @@ def mean_ranks(scores: np.ndarray) -> np.ndarray:
     Args:
         scores: ``[systems, columns]`` without gaps.
     """
-    ranks = np.stack([len(column) + 1 - _ranks(column) for column in scores.T], axis=1)
-    return ranks.mean(axis=1)
+    ranks = len(scores) + 1 - _ranks(scores.T)  # [columns, systems]
+    return ranks.mean(axis=0)
 
 
-def _spearman(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return Spearman's correlation by data set; nan where a score does not vary."""
-    correlations = []
-    for x, y in zip(first.T, second.T, strict=True):
-        measured = ~(np.isnan(x) | np.isnan(y))
-        correlations.append(_pearson(_ranks(x[measured]), _ranks(y[measured])))
-    return np.array(correlations)
+def _spearman(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return Spearman's correlation of each row; nan where a score does not vary.
+
+    Args:
+        x, y: ``[rows, systems]``, nan in the same places.
+    """
+    rank_x = _ranks(x)
+    rank_y = _ranks(y)
+    deviation_x = rank_x - _mean_of_measured(rank_x, axis=1)
+    deviation_y = rank_y - _mean_of_measured(rank_y, axis=1)
+    covariance = np.nansum(deviation_x * deviation_y, axis=1)
+    spread = np.sqrt(np.nansum(deviation_x**2, axis=1) * np.nansum(deviation_y**2, axis=1))
+    return np.divide(covariance, spread, out=np.full_like(spread, np.nan), where=spread > 0)
 
 
-def _pearson(x: np.ndarray, y: np.ndarray) -> float:
-    x = x - x.mean()
-    y = y - y.mean()
-    spread = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / spread if spread > 0 else float("nan")
+def _mean_of_measured(values: np.ndarray, axis: int) -> np.ndarray:
+    """Return means without nan, nan where there is nothing else; the axis is kept."""
+    counts = (~np.isnan(values)).sum(axis=axis, keepdims=True)
+    sums = np.nansum(values, axis=axis, keepdims=True)
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks of values from 1, the mean rank for equal ones."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[inverse]
+    """Return the ranks in each row from 1, the mean rank for equal values, nan for nan.
+
+    Args:
+        values: ``[rows, systems]``.
+    """
+    smaller = (values[:, None, :] < values[:, :, None]).sum(axis=2)
+    equal = (values[:, None, :] == values[:, :, None]).sum(axis=2)
+    return np.where(np.isnan(values), np.nan, smaller + (equal + 1) / 2)

@@ -1,17 +1,22 @@
-"""How GREScores and lengths go together over systems, as GenRES discusses its tables 2 to 4."""
+"""Correlations of GREScores and lengths over systems, as GenRES discusses its tables 2 to 4."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tripleaudit.descriptors import TableSpec
+from tripleaudit.grescores.rank_correlations import MIN_SYSTEMS, Correlation, mean_ranks, mean_spearman
 from tripleaudit.scoring.bootstrap import FEWEST
+from tripleaudit.tables import reported
 from tripleaudit.tables.builders.gre import (
+    DATASETS,
     GROUND_TRUTH,
+    MODELS,
     SCORES,
     SIZES,
+    VARIANTS,
     Metric,
     cell_of,
     dataset,
@@ -23,83 +28,187 @@ from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted
 from tripleaudit.tables.inputs import RunKey, TableInputs
 
-LEAST = 5  # systems behind a correlation, beyond one a data set
+READS = ("data/reported/genres.csv",)
+
 SETTINGS = ("open", "system", "trained")
+METRICS = (*SCORES, *SIZES)
+BY_LABEL = {metric.label: metric for metric in METRICS}
+MEASURED, PRINTED = "Measured", "Printed by GenRES"
+ALMOST_SILENT = ("Galactica-30B", "LLaMA-2-7B")  # models that answer few texts
+RANKED = 6  # systems of the paper that the note on mean ranks names
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Values of systems on data sets.
+
+    Attributes:
+        systems, datasets: names.
+        values: by metric, ``[systems, data sets]``, nan for a gap.
+    """
+
+    systems: Sequence[str]
+    datasets: Sequence[str]
+    values: dict[Metric, np.ndarray]
+
+    def without(self, systems: Sequence[str]) -> "Scores":
+        """Return the values of the other systems."""
+        kept = [index for index, system in enumerate(self.systems) if system not in systems]
+        values = {metric: array[kept] for metric, array in self.values.items()}
+        return Scores([self.systems[index] for index in kept], self.datasets, values)
+
+    def correlation(self, first: str, second: str) -> Correlation | None:
+        """Return the mean Spearman correlation of two columns, by their labels."""
+        return mean_spearman(self.values[BY_LABEL[first]], self.values[BY_LABEL[second]])
 
 
 def build(inputs: TableInputs) -> Table:
-    """Build from GREScores: Pearson's correlation of each two columns over systems, levels of data sets aside."""
-    runs, mode, shown = *_runs(inputs), (*SCORES, *SIZES)
-    values = {metric: [_value(inputs, run, metric, mode) for run in runs] for metric in shown}
-    sets = [run.corpus for run in runs]
-    rows = [
-        Row(one.label, [_cell(values[one], values[other], sets) if one != other else Cell() for other in shown])
-        for one in SCORES
-    ]
-    named = ", ".join(dataset(name) for name in dict.fromkeys(sets))
+    """Build from GREScores, and from the paper's rows where a data set is the paper's."""
+    measured = _measured_scores(inputs)
+    rows = _rows(measured, MEASURED)
+    notes = [_method_note(measured)]
+    if any(name in DATASETS for name in measured.datasets):
+        printed = printed_scores()
+        rows += _rows(printed, PRINTED)
+        notes += _paper_notes(printed)
     return inputs.table(
         "Correlations of GREScores and lengths over systems.",
-        [metric.label for metric in shown],
+        [metric.label for metric in METRICS],
         rows,
-        ("Score", ""),
-        f"Pearson's correlation over {len(runs)} rows of open extraction ({named}), ground truth aside; each value "
-        "is its distance from the mean of its data set, whose levels differ. [low, high] is the 95 % interval by "
-        f"Fisher's transformation, with a degree of freedom less for each data set. A pair with fewer than {LEAST} "
-        "such degrees has a gap; a system without a score, or with one of fewer than "
-        f"{FEWEST} texts, is left out where it is needed.",
-        "The rows of one system on several data sets are no independent systems, so that the intervals are too "
-        "narrow rather than too wide.",
+        ("Score", "Values"),
+        *notes,
     )
 
 
-def _runs(inputs: TableInputs) -> tuple[list[RunKey], str]:
-    """Return the runs of open extraction but ground truth, and the mode that they are scored in."""
-    runs = [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
-    return runs, mode_of(inputs, runs)
+def printed_scores() -> Scores:
+    """Return the rows of open extraction that GenRES prints in tables 2 to 4, 14 systems on six data sets."""
+    cells: dict[tuple[str, str, str], dict[str, str]] = {}
+    for (_, name, setting, model, variant, metric), value in reported.values("genres").items():
+        if setting.startswith("open,"):
+            cells.setdefault((model, name, metric), {})[variant] = value
+    systems = list(dict.fromkeys(model for model, _, _ in cells))
+    datasets = list(dict.fromkeys(name for _, name, _ in cells))
+
+    def value_of(model: str, name: str, metric: Metric) -> float:
+        variants = cells.get((model, name, metric.paper), {})
+        printed = [variants[variant] for variant in VARIANTS if variant in variants]
+        return float(printed[0]) if printed else math.nan
+
+    values = {
+        metric: np.array([[value_of(model, name, metric) for name in datasets] for model in systems])
+        for metric in METRICS
+    }
+    return Scores(systems, datasets, values)
 
 
-def _value(inputs: TableInputs, run: RunKey, metric: Metric, mode: str) -> float | None:
-    """Return a score, None where it rests on too few texts to take part in a correlation."""
-    cell = cell_of(inputs, run, metric, mode)
-    return None if cell.cases is not None and cell.cases < FEWEST else cell.value
+def _measured_scores(inputs: TableInputs) -> Scores:
+    """Return the study's scores of open extraction without ground truth; those of few texts are gaps."""
+    runs = _runs(inputs)
+    mode = mode_of(inputs, runs)
+    systems = list(dict.fromkeys((run.extractor, run.training, run.noise) for run in runs))
+    datasets = list(dict.fromkeys(run.corpus for run in runs))
+    values = {metric: np.full((len(systems), len(datasets)), math.nan) for metric in METRICS}
+    for run in runs:
+        position = systems.index((run.extractor, run.training, run.noise)), datasets.index(run.corpus)
+        for metric in METRICS:
+            cell = cell_of(inputs, run, metric, mode)
+            has_texts = cell.cases is None or cell.cases >= FEWEST
+            if cell.value is not None and has_texts:
+                values[metric][position] = cell.value
+    return Scores([extractor for extractor, _, _ in systems], datasets, values)
 
 
-def _cell(one: Sequence[float | None], other: Sequence[float | None], sets: Sequence[str]) -> Cell:
-    pairs = [(name, x, y) for name, x, y in zip(sets, one, other, strict=True) if x is not None and y is not None]
-    sizes = Counter(name for name, *_ in pairs)
-    pairs = [pair for pair in pairs if sizes[pair[0]] > 1]  # one system alone has no distance
-    several = {name for name, *_ in pairs}
-    free, columns = len(pairs) - len(several), np.array([[x, y] for _, x, y in pairs])
-    if free < LEAST:
+def _runs(inputs: TableInputs) -> list[RunKey]:
+    return [run for run in runs_of(inputs) if parts(run)[1] in SETTINGS and run.extractor != GROUND_TRUTH]
+
+
+def _rows(scores: Scores, group: str) -> list[Row]:
+    cells: dict[frozenset[Metric], Cell] = {}
+    rows = []
+    for score in SCORES:
+        for column in METRICS:
+            pair = frozenset((score, column))
+            if pair not in cells:
+                cells[pair] = _cell(scores, score, column)
+        rows.append(Row(score.label, [cells[frozenset((score, column))] for column in METRICS], group))
+    return rows
+
+
+def _cell(scores: Scores, row: Metric, column: Metric) -> Cell:
+    correlation = scores.correlation(row.label, column.label) if row != column else None
+    if correlation is None:
         return Cell(digits=2)
-    for name in several:
-        rows = np.array([name == each for each, *_ in pairs])
-        columns[rows] -= columns[rows].mean(axis=0)
-    spread = np.sqrt((columns**2).sum(axis=0))
-    if not spread.all():
-        return Cell(digits=2)
-    value = float((columns[:, 0] @ columns[:, 1]) / spread.prod())
-    middle, width = math.atanh(min(max(value, -0.999999), 0.999999)), 1.959964 / math.sqrt(free - 2)
-    return Cell(value, 2, low=math.tanh(middle - width), high=math.tanh(middle + width), cases=len(pairs))
+    return Cell(correlation.value, 2, low=correlation.low, high=correlation.high, cases=len(scores.systems))
+
+
+def _method_note(measured: Scores) -> str:
+    named = ", ".join(map(dataset, measured.datasets))
+    systems = counted(len(measured.systems), "system")
+    return (
+        "Mean over data sets of Spearman's correlation over systems; "
+        f"measured: {systems} of open extraction ({named}); "
+        "ground truth is left out. [low, high] is the 95 % interval over systems: each resample draws systems, with "
+        f"their values on all data sets. A pair has a gap where a data set has fewer than {MIN_SYSTEMS} systems with "
+        f"both scores; scores of fewer than {FEWEST} texts take no part."
+    )
+
+
+def _paper_notes(printed: Scores) -> list[str]:
+    """Return the paper's observations, computed from its rows."""
+    systems, datasets = len(printed.systems), len(printed.datasets)
+    audible = printed.without(ALMOST_SILENT)
+    silent = " and ".join(ALMOST_SILENT)
+    completeness = _shown(audible.correlation("CS", "FS"))
+    lengths = _shown(audible.correlation("GS", "#tok"))
+    ranks = mean_ranks(np.concatenate([printed.values[score] for score in SCORES], axis=1))
+    best = sorted(zip(ranks, printed.systems, strict=True))[:RANKED]
+    ranked = ", ".join(f"{system} {rank:.1f}" for rank, system in best)
+    return [
+        f"{PRINTED}: the {systems * datasets} rows of its tables 2 to 4, {systems} systems on {datasets} data sets. "
+        f"Without {silent}, which answer few texts: CS and FS {completeness}; GS and #tok {lengths}.",
+        f"Mean rank over the five scores and all data sets, of the paper's rows: {ranked}.",
+        f"{MODELS['gpt-4-1106-preview']} minus ground truth, FS as printed: {_against_ground_truth(printed)}.",
+    ]
+
+
+def _shown(correlation: Correlation | None) -> str:
+    if correlation is None:
+        return "not measured"
+    return f"{correlation.value:.2f} [{correlation.low:.2f}, {correlation.high:.2f}]"
+
+
+def _against_ground_truth(printed: Scores) -> str:
+    """Return the differences of FS between GPT-4-Turbo and the gold triples, by data set."""
+    gold = {
+        name: float(value)
+        for (_, name, setting, _, _, metric), value in reported.values("genres").items()
+        if setting.startswith("gold triples") and metric == "FS"
+    }
+    scores = printed.values[BY_LABEL["FS"]][printed.systems.index(MODELS["gpt-4-1106-preview"])]
+    by_dataset = zip(printed.datasets, scores, strict=True)
+    differences = [f"{name} {score - gold[name]:+.1f}" for name, score in by_dataset if name in gold]
+    return ", ".join(differences)
 
 
 def answer(table: Table, inputs: TableInputs) -> str:
-    """Say which scores go with which, where the interval leaves zero out."""
-    stated = {}
-    for row in table.rows:
-        for column, cell in zip(table.columns, row.cells, strict=True):
-            if cell.value is not None and cell.low * cell.high > 0:
-                stated.setdefault(
-                    frozenset((row.label, column.label)), f"{row.label} and {column.label} ({cell.value:.2f})"
-                )
-    if not any(cell.value is not None for cell in table.cells):
-        return NOT_MEASURED
-    runs, mode = _runs(inputs)
-    texts = min((size for run in runs if (size := inputs.scores.cases(run, "all", mode)) is not None), default=FEW)
+    """Name the pairs of columns whose interval does not contain zero."""
+    runs = _runs(inputs)
+    sizes = [inputs.scores.cases(run, "all", mode_of(inputs, runs)) for run in runs]
+    texts = min((size for size in sizes if size is not None), default=FEW)
     if texts < FEW:
         return f"Too few cases to say what goes together: scores rest on {counted(texts, 'text')}, and it takes {FEW}."
-    together = ", ".join(stated.values())
-    return f"What goes together over systems: {together}." if together else "No two of them go together."
+    stated: dict[tuple[str, frozenset[str]], str] = {}
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell.value is not None and cell.low is not None and cell.high is not None and cell.low * cell.high > 0:
+                pair = (row.group, frozenset((row.label, column.label)))
+                stated.setdefault(pair, f"{row.label} and {column.label} ({cell.value:.2f})")
+    sentences = []
+    for group in (MEASURED, PRINTED):
+        pairs = [text for (name, _), text in stated.items() if name == group]
+        if pairs:
+            sentences.append(f"{group}: {', '.join(pairs)} go together over systems.")
+    return " ".join(sentences) or NOT_MEASURED
 
 
 SPEC = TableSpec(
