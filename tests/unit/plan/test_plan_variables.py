@@ -31,7 +31,7 @@ grescores:
   judge: {{endpoint: paid}}
   embedder: {{endpoint: paid}}
   datasets: {{g: {{level: sentence, generative: d}}}}
-needles: {{triples: {{corpus: webnlg, models: [paid], text: [README.md]}}}}
+needles: {{documents: [README.md], models: [paid], schema: paper}}
 collections: {{news: {{files: [news.txt], extractor: far, gate: , corpus: webnlg}}}}
 """)
 
