@@ -13,7 +13,7 @@ from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.extractors.casrel import CasRel
 
-SETTINGS = {"epochs": 25, "batch_size": 7, "encoder_learning_rate": 2e-3, "head_learning_rate": 5e-3, "patience": 0}
+SETTINGS = {"epochs": 50, "batch_size": 7, "encoder_learning_rate": 2e-3, "head_learning_rate": 5e-3, "patience": 0}
 
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -57,7 +57,7 @@ def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkey
     data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
     out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
     assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
-    assert sum(predicted) == 7  # the 20 training sentences repeat texts of the validation set
+    assert sum(predicted) == len({each.text for each in toy_sentences()})  # the training sentences repeat texts of the validation set
     first, second = load_sentences(out[0]), load_sentences(out[1])
     assert [each.id for each in first] == [each.id for each in toy_sentences()]
     assert [set(each.triples) for each in first] == [set(each.triples) for each in toy_sentences()]

@@ -30,7 +30,7 @@ COMMANDS = {
     "relations": "relations valid.jsonl named.jsonl",
     "check-json": "check named.jsonl --json",
     "gre-score": "gre-score --triples a.jsonl --reference test.jsonl --bootstrap 200 --seed 3",
-    "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl --factualness-by b=b.json {JUDGED} --seed 1",
+    "gre-judged": f"gre-score --triples a.jsonl --reference test.jsonl {JUDGED} --seed 1",
     "gre-official": f"gre-score --triples a.jsonl --reference test.jsonl --bootstrap 0 {JUDGED} --mode official --json",
     "split-rearranged": f"split --protocol rearranged --out rearranged {CORPUS}",
     "split-sifted": f"split --protocol sifted --rule frequency --max-count 1 --out sifted {CORPUS}",

@@ -1,17 +1,14 @@
 """Every fault of every section in one message, one line each, before anything runs; the same without Snakemake."""
 
 import json
-import os
 
 import pytest
 import yaml
 
 from support.workflow import problems, refusal, said, snakemake
-from tripleaudit import fields, jobs
+from tripleaudit import fields
 from tripleaudit.cli import main
-from tripleaudit.extractors.registry import resolve
 from tripleaudit.plan.study import Study
-from tripleaudit.training.run import split_settings
 from tripleaudit.training.settings import TrainingSettings
 
 
@@ -70,7 +67,7 @@ def test_files_that_hold_no_text_are_refused_each_in_a_line(tmp_path, monkeypatc
 def test_a_validation_set_that_is_the_test_set_is_noted(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("t.jsonl", "u.jsonl"):
-        (tmp_path / name).write_text("{}\n")
+        (tmp_path / name).write_text('{"text": "Ada leads Delta", "triples": [["Ada", "leads", "Delta"]]}\n')
     files = {"train": "t.jsonl", "valid": "u.jsonl", "test": "u.jsonl"}
     (tmp_path / "study.yaml").write_text(yaml.safe_dump({"study": "s", "corpora": {"c": {"files": files}}}))
     assert main(["validate", "study.yaml"]) == 0
@@ -92,7 +89,7 @@ def test_an_empty_file_is_said_in_the_plan_whatever_its_format(tmp_path, monkeyp
 
 
 def test_a_key_is_checked_once_in_a_run(monkeypatch):
-    """When the study is read: not for each extractor and corpus, and not in the job again."""
+    """When the study is read, not for each extractor and corpus."""
     rule = next(one for one in TrainingSettings.model_fields["matching"].metadata if isinstance(one, fields.one_of))
     checks, names = [], rule.known()
     monkeypatch.setattr(rule, "known", lambda: checks.append("") or names)
@@ -101,12 +98,6 @@ def test_a_key_is_checked_once_in_a_run(monkeypatch):
     study = Study({"study": "s", "corpora": {"webnlg": None, "conll04": None}, "training": shared, **extractors})
     given = [(run.extractor, json.loads(study.trainings.training_json(run))) for run in study.runs]
     assert len(checks) == 1 and len(given) == 8
-    at_hand = [split_settings(values, *resolve(name)) for name, values in given]
-    assert len(checks) == 9  # a command at hand checks what it is given
-    monkeypatch.setattr(os, "environ", {**os.environ})
-    jobs.export_environment(None, gpu=0)  # as the workflow does for its jobs
-    assert [split_settings(values, *resolve(name)) for name, values in given] == at_hand
-    assert len(checks) == 9
 
 
 def test_settings_that_an_extractor_of_ones_own_brings_are_checked_in_the_plan(tmp_path):
