@@ -57,7 +57,7 @@ def test_prediction_of_several_sets_in_one_process(model, home, tmp_path, monkey
     data = [str(home / "valid.jsonl"), str(home / "train.jsonl")]
     out = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
     assert main(["predict", "--model", str(model), "--data", *data, "--out", out[0], "--out", out[1]]) == 0
-    assert sum(predicted) == len({each.text for each in toy_sentences()})  # the training sentences repeat texts of the validation set
+    assert sum(predicted) == len({each.text for each in toy_sentences()})
     first, second = load_sentences(out[0]), load_sentences(out[1])
     assert [each.id for each in first] == [each.id for each in toy_sentences()]
     assert [set(each.triples) for each in first] == [set(each.triples) for each in toy_sentences()]
