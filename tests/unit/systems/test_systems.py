@@ -477,3 +477,22 @@ def test_a_limit_takes_sentences_from_the_whole_test_set_and_scores_these_alone(
     assert [sentence.id for sentence in load_sentences(box.out)] == ["a1", "c1", "b2"]  # spread, not the first three
     assert (report["queried"], report["of"]) == (3, 6)
     assert {*box.values("recall").values()} == {1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"address": "http://user:SECRET@127.0.0.1/x"}, "address: must not hold credentials or a query"),
+        ({"address": "http://127.0.0.1/x?token=SECRET"}, "address: must not hold credentials or a query"),
+        ({"address": "http://127.0.0.1/x", "headers": {"Authorization": "Bearer SECRET"}}, "headers/Authorization: "),
+        ({"address": "http://127.0.0.1/x", "headers": {"X-Api-Key": "SECRET"}}, "headers/X-Api-Key: "),
+        ({"address": "http://127.0.0.1/x", "headers": {"Authorization": "env:KEY", "Accept": "a/b"}}, None),
+    ],
+)
+def test_secrets_in_the_settings_of_a_service_are_refused_and_not_repeated(settings, expected):
+    problems = list(SYSTEM_KINDS["address"].problems(settings))
+    if expected is None:
+        assert problems == []
+    else:
+        (problem,) = problems
+        assert problem.startswith(expected) and "env:NAME" in problem and "SECRET" not in problem

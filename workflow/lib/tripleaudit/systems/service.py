@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 PAUSE = 0.5  # seconds before the second try, doubled each time
 AGAIN = (408, 429, 500, 502, 503, 504)
 FROM_ENVIRONMENT = "env:"
+SECRET_HEADERS = ("authorization", "api-key", "apikey", "token", "secret", "password", "cookie")
 LONGEST = 64 * 2**20  # bytes of an answer
 
 
@@ -40,6 +41,12 @@ def problems(settings: Mapping[str, Any]) -> Iterator[str]:
     parts = urlsplit(settings["address"])
     if parts.scheme not in ("http", "https") or not parts.hostname:
         yield f"address: {settings['address']!r}, expected one such as http://127.0.0.1:8000/extract"
+    elif parts.username or parts.password or parts.query:  # an address is written into logs and reports
+        yield "address: must not hold credentials or a query; send a header whose value is 'env:NAME' instead"
+    for name, value in (settings.get("headers") or {}).items():
+        is_secret = any(word in name.lower() for word in SECRET_HEADERS)
+        if is_secret and not str(value).startswith(FROM_ENVIRONMENT):
+            yield f"headers/{name}: must not hold the secret itself; name an environment variable, 'env:NAME'"
 
 
 def answer(query: Query) -> Answered:
