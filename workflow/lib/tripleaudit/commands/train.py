@@ -27,12 +27,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.corpora.store import load_sentences
+    from tripleaudit.corpora.store import load_sentences, load_set
 
     values = json_given("--settings", args.settings)
     check_folder(args.out, args.force, own=OWN)
     files = {"train": args.train, "valid": args.valid}
-    sentences = {role: load_sentences(path, may_be_empty=role == "valid") for role, path in files.items()}
+    sentences = {role: load_sentences(path) if role == "valid" else load_set(path) for role, path in files.items()}
 
     from tripleaudit.extractors.registry import resolve
     from tripleaudit.machine.devices import choose_late, policy

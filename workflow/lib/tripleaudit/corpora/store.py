@@ -8,15 +8,23 @@ from tripleaudit.errors import UserError
 from tripleaudit.files import read_jsonl, write_jsonl
 
 
-def load_sentences(path: str | Path, *, may_be_empty: bool = False) -> list[Sentence]:
+def load_sentences(path: str | Path) -> list[Sentence]:
     """Read all sentences of a JSON-lines file.
 
     Raises:
-        UserError: the file is missing or has no sentence, a line is not JSON, or a sentence is not well formed (file
-            and line named).
+        UserError: the file is missing, a line is not JSON, or a sentence is not well formed (file and line named).
     """
-    sentences = [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
-    if not sentences and not may_be_empty:
+    return [sentence_from_json(value, f"{path} line {number}") for number, value in read_jsonl(path)]
+
+
+def load_set(path: str | Path) -> list[Sentence]:
+    """Read a training, test or gold set, which has at least one sentence.
+
+    Raises:
+        UserError: as :func:`load_sentences`, or the file has no sentence.
+    """
+    sentences = load_sentences(path)
+    if not sentences:
         raise UserError(f"{path}: has no sentences; expected at least one")
     return sentences
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tripleaudit.corpora.divide import deal, find_zero
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.store import load_set, save_sentences
 from tripleaudit.descriptors import ProtocolSpec
 from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
@@ -37,7 +37,7 @@ def parse_zero_sizes(text: str) -> tuple[int, ...]:
 
 def write_setting(sentences: str | Path, setting: str, out: str | Path) -> None:
     """Write a prepared split in one setting: ``"nz"`` drops sentences with zero triples, ``"wz"`` keeps them."""
-    given = load_sentences(sentences)
+    given = load_set(sentences)
     kept = [sentence for sentence in given if sentence.triples or setting == "wz"]
     save_sentences(out, kept)
     log.info("%d of %d sentences belong to setting %s", len(kept), len(given), setting)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.store import load_sentences, load_set, save_sentences
 from tripleaudit.files import write_json
 from tripleaudit.machine.devices import gpu_slot
 from tripleaudit.machine.memory import out_of_memory_advice
@@ -42,7 +42,7 @@ def write_sets(
     logging.getLogger("gensim").setLevel(logging.WARNING)
     given = {key: value for key, value in options.items() if key not in ("masked_lm", "vectors", "options")}
     given |= options.get("options") or {}
-    splits = Splits(load_sentences(train), load_sentences(valid, may_be_empty=True), load_sentences(test))
+    splits = Splits(load_set(train), load_sentences(valid), load_set(test))
     with contextlib.ExitStack() as stack:
         if masked_lm or encoder:
             stack.enter_context(gpu_slot(os.environ.get("TRIPLEAUDIT_GPU", "auto")))

@@ -20,7 +20,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
-from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.store import load_set, save_sentences
 from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.machine import memory
 from tripleaudit.protocols.types import Strings, distinct_triples
@@ -55,9 +55,9 @@ def write_predictions(baseline: str, train: Path, test: Path, out: Path) -> None
     Raises:
         UserError: a file cannot be read.
     """
-    spec, sentences = BASELINES[baseline], load_sentences(test)
+    spec, sentences = BASELINES[baseline], load_set(test)
     start = time.monotonic()
-    said = list(spec.predict(load_sentences(train), sentences))
+    said = list(spec.predict(load_set(train), sentences))
     took = {"seconds": round(time.monotonic() - start, 3), "sentences": len(sentences), "device": "cpu"}
     write_json(f"{out}.provenance.json", {**took, "peak_mb": memory.peak_mb()})
     pairs = zip(sentences, said, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.store import load_sentences, load_set
 from tripleaudit.files import read_json, write_json
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
@@ -143,7 +143,7 @@ def score_run(
     report, resampling = read_json(files.report) if files.report else {}, {"replicates": replicates, "seed": seed}
     if report.get("failed"):
         return files.write(SentenceCounts(_named(keys), [], []), resampling, {}, {}, inputs=["report"])
-    right, guess = load_sentences(files.gold), load_sentences(files.predictions)
+    right, guess = load_set(files.gold), load_sentences(files.predictions)
     relations = {triple.relation for sentence in right for triple in sentence.triples}
     if report and report["queried"] < report["of"]:
         queried = {sentence.id for sentence in guess}
@@ -177,7 +177,7 @@ def score_classifier(
 
     Besides precision, recall and F1, the rows hold ``average_precision`` and the ``threshold``.
     """
-    right, decisions = load_sentences(files.gold), gate.load_decisions(files.decisions)
+    right, decisions = load_set(files.gold), gate.load_decisions(files.decisions)
     scores = gate.scores_for(right, decisions)
     table = gate.classification_counts(right, scores, threshold)
     ids = [sentence.id for sentence in right]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.store import load_sentences, load_set, save_sentences
 from tripleaudit.descriptors import SYSTEM_KINDS
 from tripleaudit.errors import UserError
 from tripleaudit.files import write_json
@@ -41,7 +41,7 @@ def to_query(
     schema_of_test: bool = False,
 ) -> tuple[Query, int]:
     """Return the query of a test set, and how many sentences that has; as :func:`predict_system`."""
-    gold, seen = load_sentences(test), load_sentences(train) if train else []
+    gold, seen = load_set(test), load_sentences(train) if train else []
     return make_query(name, settings, gold, seen, job, schema_of_test), len(gold)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.remarks import stored_remarks
-from tripleaudit.corpora.store import load_sentences
+from tripleaudit.corpora.store import load_sentences, load_set
 from tripleaudit.files import write_json
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
@@ -94,9 +94,9 @@ def example(original: Sequence[Sentence], augmented: Sequence[Sentence], seen: S
 def _load_splits(paths: Sequence[str | Path]) -> dict[str, list[Sentence]]:
     train, valid, test = paths
     return {
-        "train": load_sentences(train),
-        "valid": load_sentences(valid, may_be_empty=True),
-        "test": load_sentences(test),
+        "train": load_set(train),
+        "valid": load_sentences(valid),
+        "test": load_set(test),
     }
 
 

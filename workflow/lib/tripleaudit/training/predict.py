@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.corpora.store import load_sentences, save_sentences
+from tripleaudit.corpora.store import load_set, save_sentences
 from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import load_extractor
@@ -49,7 +49,7 @@ def predict_files(
         schema_of_test: ask for the relations of the sets' triples, and no others (:meth:`Extractor.set_schema`).
     """
     start = time.monotonic()
-    sets = [load_sentences(path) for path, _ in files]
+    sets = [load_set(path) for path, _ in files]
     if schema_of_test:
         model.set_schema(sorted({triple.relation for each in sets for sentence in each for triple in sentence.triples}))
     for (path, _), sentences in zip(files, sets, strict=True):
