@@ -81,8 +81,9 @@ def _description_digest(registry: Registry, *names: str) -> dict[str, str]:
 def _described_fields(entry: Descriptor) -> dict[str, Any]:
     fields = {key: value for key, value in vars(entry).items() if key not in ("module", "file")}
     fields = {key: value for key, value in fields.items() if value or value is None}
-    if ".py:" in str(fields.get("model")):
-        fields["model"] = Path(fields["model"]).name
+    model = fields.get("model")
+    if model is not None and ".py:" in str(model):
+        fields["model"] = Path(str(model)).name
     return fields
 
 

@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     for row in result.ranked:
         if row.failed:
             print(f"error: {row.name}: {row.failed}", file=sys.stderr)
-    if result.best is None:
+    if result.best is None or result.best.scores is None:
         return 1
     f1 = 100 * result.best.scores.f1
     if args.fail_under is not None and f1 < args.fail_under:

@@ -1,6 +1,7 @@
 """One split of a corpus from files of the user's own, in any format."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tripleaudit.corpora.corpus import Corpus, build_corpus, of_relations, uncased
 from tripleaudit.corpora.divide import split_corpus
@@ -45,7 +46,7 @@ def read_own_files(
     formats = [resolve_format(path, format, columns) for path in sources]
     members: list = []
     for path, name in zip(sources, formats, strict=True):
-        options = {"split": split} if name == "datasets" else {}
+        options: dict[str, Any] = {"split": split} if name == "datasets" else {}
         members += read_raw(path, name, occurrence=occurrence, columns=columns, **options)
     left_out = [item for member in members for item in member.left_out]
     for member in members:

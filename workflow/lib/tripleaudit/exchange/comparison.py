@@ -201,7 +201,9 @@ def _compared(
         strata = first[0].counts.strata
         masks = {name: in_stratum(strata, name) for name in STRATA}
         units = {name: first[0].counts.units(name) for name in STRATA}
-        parts = {"strata": {name: (counts[0][mask], counts[1][mask], units[name]) for name, mask in masks.items()}}
+        parts: dict[str, Any] = {
+            "strata": {name: (counts[0][mask], counts[1][mask], units[name]) for name, mask in masks.items()}
+        }
         parts["cardinality"] = by_cardinality(counts)
         sides = [[run.sentences for run in runs] for runs in (first, second)]
         if all(one is not None for side in sides for one in side):

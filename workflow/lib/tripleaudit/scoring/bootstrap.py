@@ -88,7 +88,7 @@ def sample_sizes(counts: np.ndarray) -> tuple[int, int, int]:
     Args:
         counts: ``[sentences, runs, 3]``.
     """
-    present = (counts[..., 1:] > 0).any(axis=1)  # [sentences, 2]
+    present = np.any(counts[..., 1:] > 0, axis=1)  # [sentences, 2]
     predicted, gold = present.sum(axis=0).tolist()
     return predicted, gold, int(present.any(axis=1).sum())
 
@@ -184,7 +184,8 @@ def difference_intervals(
     if min(len(first), len(second)) < FEWEST or not replicates:
         return None
     turned = paired and first.tobytes() > second.tobytes()  # so that both orders draw the same resamples
-    sides = [by_run(each) for each in ((second, first) if turned else (first, second))]
+    pair = (second, first) if turned else (first, second)
+    sides = (by_run(pair[0]), by_run(pair[1]))
     random = np.random.default_rng(seed)
     if paired:
         drawn = _samples(random, np.stack(sides, axis=1), replicates).mean(axis=2).swapaxes(0, 1)
@@ -192,7 +193,7 @@ def difference_intervals(
         drawn = np.stack([_samples(random, side, replicates).mean(axis=1) for side in sides])
     samples = drawn[1] - drawn[0]
     before, after = (scores_of(side.sum(axis=0)) for side in sides)
-    if freedom := freedom_of(*sides, same_models):
+    if freedom := freedom_of(sides[0], sides[1], same_models):
         luck = luck_of_runs(before, after, shared, same_models)
         if paired and same_models:
             luck = unresampled_luck(luck, *sides)

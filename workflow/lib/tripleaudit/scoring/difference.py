@@ -88,7 +88,7 @@ def between(
     p = 1.0 if paired else None
     if paired and not np.array_equal(first, second):
         sides = sorted((first, second), key=lambda side: side.tobytes())
-        p = randomisation_test(*sides, metric=metric, shuffles=shuffles, seed=seed, **runs)
+        p = randomisation_test(sides[0], sides[1], metric=metric, shuffles=shuffles, seed=seed, **runs)
     return Difference(
         first=_means(first),
         second=_means(second),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.difference import Difference
@@ -241,7 +241,7 @@ def _corrected(frame: pd.DataFrame) -> list[float | None]:
     return corrected
 
 
-def _outcome(row: Mapping[str, object]) -> str:
+def _outcome(row: Mapping[str, Any]) -> str:
     """Say what follows from a contrast."""
     if row["cases"] < MIN_CASES:
         return FEW
@@ -255,7 +255,7 @@ def _outcome(row: Mapping[str, object]) -> str:
     return SHOWN if is_shown else NOT_SHOWN
 
 
-def _same_sign(row: Mapping[str, object]) -> bool:
+def _same_sign(row: Mapping[str, Any]) -> bool:
     """Return whether twice the epochs show a difference of the same sign."""
     low, high = row["low_doubled"], row["high_doubled"]
     if low is None or high is None:

@@ -204,8 +204,11 @@ def _may_hold_predictions(value: Any, has_gold: bool) -> bool:
 def _sort_fields(keys: tuple[Any, ...]) -> _Fields:
     """Sort the fields of a row by the side that their names tell."""
     names = [key for key in keys if isinstance(key, str)]
-    predicted, golds, plain = {}, {}, {}
-    bare, bare_golds = [], []
+    predicted: dict[str, Any] = {}
+    golds: dict[str, Any] = {}
+    plain: dict[str, Any] = {}
+    bare: list[str] = []
+    bare_golds: list[str] = []
     for name in names:
         words = _WORD.findall(name)
         sides = {word.lower() for word in words} & (PREDICTION_WORDS | GOLD_WORDS)
