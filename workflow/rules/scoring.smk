@@ -94,7 +94,8 @@ rule frames:
     input:
         unpack(STUDY.report.frame_inputs),
     output:
-        multiext("<study>/", "scores.parquet", "counts.parquet", "cells.parquet", "contrasts.parquet"),
+        multiext("<study>/", "counts.parquet", "cells.parquet", "contrasts.parquet"),
+        scores="<study>/scores.parquet",
         csv=multiext("<study>/", "cells.csv", "contrasts.csv"),
     log:
         "<logs>/frames.log",
@@ -102,4 +103,4 @@ rule frames:
     params:
         files=as_options,
     shell:
-        'python -P -m tripleaudit study-frames {params.files:q} --out "$(dirname -- {output[0]:q})" > {log:q} 2>&1'
+        'python -P -m tripleaudit study-frames {params.files:q} --out "$(dirname -- {output.scores:q})" > {log:q} 2>&1'

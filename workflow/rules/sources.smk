@@ -21,8 +21,8 @@ rule fetch_raw:
 rule fetch_model:
     """Fetch one pretrained model and verify it."""
     output:
-        "<downloads>/models/{model}/config.json",
         model_files(["<downloads>/models/{model}/config.json"]),
+        config="<downloads>/models/{model}/config.json",
     log:
         "<logs>/fetch_model/{model}.log",
     wildcard_constraints:
@@ -32,4 +32,4 @@ rule fetch_model:
         source=lambda wildcards, input: STUDY.paths.source(wildcards.model),
         pinned=pinned_model,
     shell:
-        'python -P -m tripleaudit fetch --model {params.source:q} --out "$(dirname -- {output[0]:q})" > {log:q} 2>&1'
+        'python -P -m tripleaudit fetch --model {params.source:q} --out "$(dirname -- {output.config:q})" > {log:q} 2>&1'
