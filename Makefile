@@ -72,7 +72,7 @@ wheel-test: $(READY) ## install the wheel into an environment of its own and use
 
 test-light: ## test what needs no torch with nothing but its own dependencies (make test-light PYTHON=python3.13)
 	$(PYTHON) -m venv --clear build/light
-	build/light/bin/pip install --quiet --disable-pip-version-check '.[hub,llm]' gensim hypothesis pytest
+	build/light/bin/pip install --quiet --disable-pip-version-check '.[hub,llm]' gensim hypothesis pytest pytest-xdist
 	build/light/bin/python -m pytest \
 	  tests/unit/corpora tests/unit/protocols tests/unit/scoring tests/unit/tables tests/unit/plan tests/unit/llm
 
