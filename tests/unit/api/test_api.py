@@ -124,7 +124,7 @@ def test_importing_is_light_and_what_it_has_needs_no_torch(tmp_path):
         "assert ta.score(*sides).f1 == 2 / 3 and '66.7' in ta.score(*sides)._repr_html_()\n"
         "from tripleaudit.cli import main\n"
         f"assert [main([name, {path!r}, {path!r}]) for name in ('audit', 'score')] == [0, 0]\n"
-        "assert set(ta.__all__) == {'score', 'audit', 'check', 'compare', 'which'} and callable(ta.which)\n"
+        "assert set(ta.__all__) == {'score', 'audit', 'check', 'compare', 'which', 'load'} and callable(ta.which)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-1500:]
