@@ -150,7 +150,7 @@ def before(copy):
 NOTHING: set[str] = set()
 MORE = ("", "")  # one more statement at the end of a module
 SHOWN = {"table", "plot", "write_report"}
-SCORED = {"score", "score_classifier", "estimate"} | SHOWN
+SCORED = {"score", "score_classifier", "estimate", "frames"} | SHOWN
 COLLECTION = {"divide_collection", "extract_collection", "finish_collection"}
 READ = COLLECTION | {"train", "predict", "prepare_corpus", "select_texts", "generate"}
 MADE = {"build_protocol", "build_augmented", "train_masked_lm", "predict_baseline"}
@@ -178,7 +178,7 @@ EDITS = {
     "a preset": ("data/presets.yaml", ("schedule: constant,", "schedule: linear,"), NOTHING),  # jobs have its settings
     "a prompt of a study": ("data/prompts/open.yaml", ("You read", "You now read"), NOTHING),  # and its content
     "a prompt of the judge": ("data/prompts/judge.yaml", ("messages:", "messages:  #"), NOTHING),
-    "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), SHOWN),
+    "a label": ("tables/labels.py", ('"WebNLG"', '"Web NLG"'), SHOWN | {"frames"}),
     "a matching rule": ("scoring/matching.py", MORE, SCORED | FACTS | {"train"}),
     "where entities are": ("corpora/spans.py", MORE, PLACED | FACTS),
     "an audit": ("tables/audits.py", ("number > 0 for", "number >= 1 for"), {"audit"}),

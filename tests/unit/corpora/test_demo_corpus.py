@@ -1,6 +1,5 @@
 """The shipped demo corpus: it is what the generator makes, and it has the properties that its README promises."""
 
-import json
 import re
 import subprocess
 import sys
@@ -10,12 +9,8 @@ from pathlib import Path
 import pytest
 
 from generator import FILES, RELATIONS, SEED, Shape, World, generate
-from support.workflow import ran
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.files import read_json, sha256
-from tripleaudit.plan.study import Study
 from tripleaudit.protocols.strata import audit_corpus
-from tripleaudit.systems.facts import made_of
 
 SMALL = Shape(train=60, valid=20, test=120, train_zero=40, valid_zero=10, test_zero=10, held_out=(20, 20))
 
@@ -130,20 +125,3 @@ def test_all_triples_are_facts_of_the_world(shipped, world):
         for sentence in shipped[part]
         for triple in sentence.triples
     )
-
-
-@pytest.mark.slow
-def test_the_doubled_trainings_that_ship_are_those_of_the_demo(root, folder, tmp_path, minilm):
-    """A setting that is said in other words would make every one of them count for nothing."""
-    config = root / "config" / "config.yaml"
-    study = Study.read(config)
-    sets = Path("results", "demo", "protocols", "demo", "original")
-    wanted = [str(sets / setting / f"{split}.jsonl") for setting in ("nz", "wz") for split in ("train", "valid")]
-    ran(tmp_path, "--", *wanted, config=config)
-    shipped = {fact["made_of"] for fact in read_json(folder / "trainings.json") if fact["doubled"]}
-    for run in (*study.runs, *study.classifier_runs):
-        files = {split: tmp_path / sets / run.setting / f"{split}.jsonl" for split in ("train", "valid")}
-        inputs = {role: {"sha256": sha256(path)} for role, path in files.items()}
-        inputs["encoder"] = {"sha256": sha256(minilm / "model.safetensors")}
-        settings = json.loads(study.trainings.training_json(run))
-        assert made_of({"extractor": run.extractor, "inputs": inputs, "settings": settings}) in shipped, run

@@ -107,7 +107,7 @@ SCORES = ",".join(COLUMNS) + "\n,,,,,,,,all,m,f1,"
         (gate.load_decisions, '{"id": "1", "score": 1}\n{"id": "1", "score": 0}', "the id '1' occurs twice"),
         (load_counts, "a,b\n1,2\n", "not a file of per-sentence counts"),
         (read_scores, "study,corpus\n", "line 1: not a scores file; column 'protocol' is missing"),
-        (read_scores, f"{SCORES}one,,\n", "line 2: expected numbers in value, low and high"),
+        (read_scores, f"{SCORES}one,,\n", "line 2: expected finite numbers in value, low and high"),
         (lambda path: merge_scores([path, path], path, path), f"{SCORES}0.5,,\n", "x: holds the same score as .*x"),
     ],
 )
@@ -192,7 +192,7 @@ def test_texts_may_differ_in_blanks_and_accents(caplog: pytest.LogCaptureFixture
 @pytest.mark.parametrize(
     ("row", "load", "message"),
     [
-        ({"predict": []}, lambda path: load_pair(path, path), "the format cannot be recognised from the content"),
+        ({"predict": []}, lambda path: load_pair(path, path), "nothing is known to be the triples"),
         ({"predict": []}, lambda path: load_pair(path, path, "predictions"), "item 1: field 'truth' is missing"),
         ({}, lambda path: load_side(path, "predict", "predictions"), "item 1: field 'predict' is missing"),
         ({}, lambda path: load_side(path, "predict"), "the format cannot be recognised from the content"),

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from tripleaudit.scoring.bootstrap import Interval
 from tripleaudit.scoring.difference import Difference
 from tripleaudit.tables.cells import Cell
 from tripleaudit.tables.gates import FEW, Floor, Pair, contrast, leader, pairs_of
-from tripleaudit.tables.inputs import UNEQUAL, ScoreIndex
+from tripleaudit.tables.inputs import UNEQUAL
 
 
 def cell(value: float, low: float | None = None, high: float | None = None, **more) -> Cell:
@@ -66,34 +65,6 @@ def test_an_interval_that_ends_at_zero_shows_no_difference(value):
     first = cell(40.0, 37.0, 43.0)  # 3 and 4 points for themselves are 5 together
     assert not Pair("A", first, cell(value, value - 4, value + 4)).shown
     assert Pair("A", first, cell(value, value - 3.9, value + 3.9)).shown
-
-
-def test_a_difference_that_cannot_be_known_says_what_it_takes():
-    few = cell(74.0, 70.0, 78.0, cases=100, seeds=3)
-    reported = said(cell(75.0, 71.0, 79.0, cases=120, seeds=3), few)
-    assert reported == (
-        "For A, no difference is shown between F1 here and there: 75.0 % and 74.0 %, a difference of -1.0 points "
-        "[-6.7, 4.7]; so small a difference takes more than 20 times the test sentences."
-    )
-    reported = said(cell(77.0, 73.0, 81.0, cases=120, seeds=1), few)
-    assert reported.endswith(
-        "[-8.7, 2.7], with one seed; it takes about 360 test sentences or more seeds to show one of this size."
-    )
-
-
-def test_counts_show_what_intervals_of_their_own_do_not():
-    """Both sides read the same sentences, so that the interval of their difference is narrower than either's."""
-    scores, bounds = (0.8, 0.8, 0.8), {"f1": Interval(-0.08, -0.01)}
-    near = cell(76.0, 71.0, 80.0, cases=FEW)
-    paired = Difference(first=scores, second=scores, sentences=FEW, bounds=bounds, p=0.02)
-    pair = Pair("A", HIGH, near, difference=paired)
-    assert pair.shown and not Pair("A", HIGH, near).shown
-    assert contrast([pair], "here", "there").endswith("a gap of 4.0 points [1.0, 8.0].")
-    unsure = pair._replace(difference=replace(paired, p=0.06))
-    assert contrast([unsure], "here", "there").endswith(
-        "a difference of -4.0 points [-8.0, -1.0], but p = 0.06 by randomisation; it takes more test sentences or "
-        "seeds to know."
-    )
 
 
 def test_one_system_alone_leads_nobody():
@@ -155,13 +126,3 @@ def test_noising_is_held_against_the_same_baseline():
     cells.append(of("webnlg", "memorise", "unseen", 6))
     (pair,) = pairs_of(cells, UNSEEN, {**UNSEEN, "noise": "noising"})
     assert [floor.cell.value for floor in pair.floors] == [6, 6]
-
-
-def test_a_test_set_with_zero_triple_sentences_added_is_paired_with_the_one_without():
-    few, many = np.ones((2, 1, 3), int), np.array([[[1, 1, 1]], [[0, 2, 0]], [[0, 1, 1]]])
-    whole, same = ScoreIndex._paired(few, many, ["a", "c"], ["a", "zero", "c"])
-    assert same is many and whole[:, 0].tolist() == [[1, 1, 1], [0, 0, 0], [1, 1, 1]]
-    many[1, 0, 2] = 1  # the sentence that is added has a triple: these are other sentences
-    assert ScoreIndex._paired(few, many, ["a", "c"], ["a", "zero", "c"]) is None
-    turned, _ = ScoreIndex._paired(many[1:], few, ["zero", "c"], ["c", "zero"])  # the same in another order
-    assert turned[:, 0].tolist() == [[0, 1, 1], [0, 2, 1]]
