@@ -20,6 +20,7 @@ def redirect() -> None:
         if (home / name).is_file():
             os.environ.setdefault(variable, str(home / name))
     os.environ.setdefault("PIP_CACHE_DIR", str(home / ".cache" / "pip"))  # of the wheel test, which installs PyTorch
+    os.environ.setdefault("RUSTUP_HOME", str(home / ".rustup"))  # pip asks rustc for its version
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(temporary)  # where pytest keeps the folders of its last runs
     for variable, name in (("HOME", "home"), ("TMPDIR", "tmp")):
         (folder / name).mkdir()
