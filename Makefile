@@ -74,7 +74,7 @@ test-light: ## test what needs no torch with nothing but its own dependencies (m
 	$(PYTHON) -m venv --clear build/light
 	build/light/bin/pip install --quiet --disable-pip-version-check '.[hub,llm]' gensim hypothesis pytest pytest-xdist
 	build/light/bin/python -m pytest \
-	  tests/unit/corpora tests/unit/protocols tests/unit/scoring tests/unit/tables tests/unit/plan tests/unit/llm
+	  tests/unit/corpora tests/unit/protocols tests/unit/scoring tests/unit/tables tests/unit/study tests/unit/llm
 
 image: ## build the container image, in which `tripleaudit run STUDY` runs a whole study
 	docker build --tag tripleaudit .

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import yaml
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import DATA
 from tripleaudit.extractors.registry import extractor_names
-from tripleaudit.shipped import DATA
 
 from .speed import Measurement, Task, results_folder, run, table, threads_at_hand, write_results
 

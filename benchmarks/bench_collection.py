@@ -23,7 +23,7 @@ from statistics import median
 
 import psutil
 
-from tripleaudit.files import atomic_write, read_json, read_jsonl
+from tripleaudit.core.files import atomic_write, read_json, read_jsonl
 
 from .speed import results_folder
 

@@ -20,11 +20,11 @@ from unittest.mock import patch
 import torch
 import yaml
 
+from tripleaudit.core.files import atomic_write
+from tripleaudit.core.shipped import DATA
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences
 from tripleaudit.extractors.registry import extractor_class
-from tripleaudit.files import atomic_write
-from tripleaudit.shipped import DATA
 from tripleaudit.training import trainer
 from tripleaudit.training.data import TrainingSentences
 from tripleaudit.training.session import set_up

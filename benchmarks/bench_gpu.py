@@ -18,9 +18,9 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from tripleaudit.core.files import atomic_write
 from tripleaudit.extractors.base import Extractor, ExtractorOutput, by_sentence
 from tripleaudit.extractors.registry import resolve
-from tripleaudit.files import atomic_write
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.optimizer import Rates, make_optimizer
 from tripleaudit.training.settings import TrainingSettings

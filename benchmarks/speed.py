@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tripleaudit.core.files import atomic_write
+from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.base import Extractor, by_sentence
 from tripleaudit.extractors.registry import extractor_class
-from tripleaudit.files import atomic_write
-from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.optimizer import clip_gradients, make_optimizer
 from tripleaudit.training.session import set_up

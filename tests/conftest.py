@@ -56,7 +56,7 @@ def pytest_sessionfinish(session):
 @pytest.fixture(autouse=True)
 def no_plugin_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget what a test adds to the registries."""
-    from tripleaudit import registries
+    from tripleaudit.core import registries
 
     monkeypatch.setenv(registries.VARIABLE, "")  # so that what a test sets is undone, also where nothing was set
     monkeypatch.delenv(registries.VARIABLE)

@@ -18,12 +18,12 @@ import yaml
 from support.fake_endpoint import FakeEndpoint
 from support.needle_model import NeedleModel, make_document
 from support.workflow import ROOT, change, jobs, ran, write_study
-from tripleaudit import code
 from tripleaudit import jobs as jobs_
-from tripleaudit.descriptors import EXTRACTORS
-from tripleaudit.descriptors import TABLES as TABLE_SPECS
+from tripleaudit.core import code
+from tripleaudit.core.descriptors import EXTRACTORS
+from tripleaudit.core.descriptors import TABLES as TABLE_SPECS
+from tripleaudit.core.registries import REGISTRIES
 from tripleaudit.extractors import declared
-from tripleaudit.registries import REGISTRIES
 from tripleaudit.tables import plots
 
 pytestmark = pytest.mark.slow
@@ -108,9 +108,9 @@ def test_what_commands_used_when_they_ran_is_their_code(finished):
         if command == "plots":
             counted |= code.versions(*(f"tables.plots.{info.name}" for info in pkgutil.iter_modules(plots.__path__)))
         for module in used["modules"]:
-            file = code.module_file("__init__" if module == "tripleaudit" else module).relative_to(code.ROOT)
-            untracked = Path(file.parts[0]).stem in code.UNTRACKED
-            assert file.as_posix() in counted | homes or untracked, (command, module)
+            path = code.module_file("__init__" if module == "tripleaudit" else module)
+            file = path.relative_to(code.ROOT).as_posix()
+            assert file in counted | homes or code.is_untracked(path), (command, module)
         for file in used["data"]:
             chosen = file.startswith(("prompts/open", "prompts/semi-open", "schemas/demo"))
             # official settings count as descriptors name them

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from support.workflow import ROOT, planned
-from tripleaudit.plan.study import Study
-from tripleaudit.yaml_files import read_yaml
+from tripleaudit.core.yaml_files import read_yaml
+from tripleaudit.study.study import Study
 
 STUDIES = sorted((ROOT / "config").glob("*.yaml"))
 QUICK = ("config", "papers", "genres", "minea", "webnlg-systems")  # every stage

@@ -10,7 +10,7 @@ import pytest
 
 from support.slurm_box import NoSlurm, accounts, obstacle, slurm_box
 from support.workflow import ROOT, snakemake, write_study
-from tripleaudit.files import read_jsonl
+from tripleaudit.core.files import read_jsonl
 
 pytestmark = [
     pytest.mark.slow,

@@ -68,7 +68,7 @@ def python(place, folder, code, **environment):
 
 def test_the_package_comes_from_the_wheel(place, tmp_path):
     files = "s.PACKAGE / 'py.typed', s.PROJECT, s.shipped('resources/prompts/open.yaml')"
-    code = f"import tripleaudit.shipped as s; print({files})"
+    code = f"import tripleaudit.core.shipped as s; print({files})"
     found = python(place, tmp_path, code).split()
     assert all(path.startswith(str(place[2])) and Path(path).exists() for path in found)
 
@@ -92,7 +92,7 @@ def test_a_study_is_validated_without_being_run(tripleaudit, tmp_path):
 VALIDATED = """
 import contextlib, io, json
 from tripleaudit.cli import main
-from tripleaudit.shipped import studies
+from tripleaudit.core.shipped import studies
 
 said = {}
 for name in studies():

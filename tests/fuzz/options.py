@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from tripleaudit.arguments import Whole
 from tripleaudit.cli import build_parser
+from tripleaudit.core.arguments import Whole
 
 from .corpora import COUNTS, TEXT, text
 from .running import Case, of_lines

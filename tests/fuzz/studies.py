@@ -31,7 +31,7 @@ ODD: tuple[Any, ...] = (
     ["casrel", "casrel"], {"": 1}, {1: 2}, "../../etc/passwd", "2024-01-01", "0x1f", [None],
 )  # fmt: skip
 FILES = "files: {train: good.jsonl, test: test.jsonl}"
-# what else is no study has its message in tests/unit/plan
+# what else is no study has its message in tests/unit/study
 TEXTS: dict[str, Callable[[str], Any]] = {
     "empty": data(b""),
     "noise": data(random.Random(2).randbytes(500)),

@@ -11,7 +11,7 @@ import random
 import pytest
 
 import tripleaudit
-from tripleaudit import registries
+from tripleaudit.core import registries
 
 from . import corpora, options, studies
 from .running import wrong

@@ -7,9 +7,9 @@ import pytest
 
 from support.extractors import build, toy_sentences
 from support.workflow import change, configure, planned, ran
+from tripleaudit.core.files import read_json, read_jsonl
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
-from tripleaudit.files import read_json, read_jsonl
 
 TARGET = ("--", "collection")
 FOLDER = "results/own/collections/toys"

@@ -6,7 +6,7 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint
 from support.workflow import configure, planned, ran
-from tripleaudit.files import read_json
+from tripleaudit.core.files import read_json
 
 TEXTS = [f"Ann met Bo{number} in Lyon." for number in range(6)]
 GOLD = {text: [["Ann", "met", f"Bo{number}"]] for number, text in enumerate(TEXTS)}

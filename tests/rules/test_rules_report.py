@@ -6,7 +6,7 @@ import pytest
 
 from support.report_study import EVIL, TABLES, write_finished_study
 from support.workflow import DEMO_FILES, configure, planned, ran
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.files import write_jsonl
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report")]
 RULES = ("--allowed-rules", "plot", "write_report", "report", "--rerun-triggers", "mtime")

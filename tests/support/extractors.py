@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from support.sentences import sentence
+from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import Shape, stack_triples
 from tripleaudit.extractors.registry import extractor_names, resolve
-from tripleaudit.randomness import generator
 from tripleaudit.training.data import Collator, TrainingSentences
 
 WORDS = (

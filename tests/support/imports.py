@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from tripleaudit.shipped import PACKAGE
+from tripleaudit.core.shipped import PACKAGE
 
 
 def module_of(path: Path) -> str:

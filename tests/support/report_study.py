@@ -4,9 +4,9 @@ import dataclasses
 from pathlib import Path
 
 from support.scored import keys_of
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import merge_scores
 from tripleaudit.tables.audits import write_study_audit
@@ -18,7 +18,7 @@ DEMO = Path(__file__).resolve().parents[2] / "resources" / "demo"
 EVIL = "</script><script>document.title='broken'</script>&amp;"
 RUNS = (("original-nz", "none"), ("original-nz", "noising"), ("original-wz", "none"))
 TABLES = ("type-f1", "end-to-end", "triple-types", "cardinality-sizes", "training-time")
-SIDECAR = {  # of a training, as tripleaudit.provenance describes it
+SIDECAR = {  # of a training, as tripleaudit.core.provenance describes it
     "version": "0.1.0", "git": {"commit": "c" * 40, "clean": False}, "seed": 1, "device": "cpu", "python": "3.11.7",
     "inputs": {"train": {"name": "train.jsonl", "sha256": "d" * 64}}, "packages": {"torch": "2.13.0", "numpy": None},
     "finished": "2026-01-03T10:00:00Z",

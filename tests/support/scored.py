@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring.counts import SentenceCounts
 from tripleaudit.scoring.rows import RunFiles, score_classifier, score_rows, score_run
 from tripleaudit.scoring.scores import Score, write_scores

@@ -1,6 +1,6 @@
 """Versions of the code behind results, computed again after an edit."""
 
-from tripleaudit import code
+from tripleaudit.core import code
 
 
 def forget() -> None:

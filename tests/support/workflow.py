@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from support.forks import SETTINGS, warm
-from tripleaudit.errors import UserError
-from tripleaudit.plan.study import Study
+from tripleaudit.core.errors import UserError
+from tripleaudit.study.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "resources" / "demo"

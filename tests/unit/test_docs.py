@@ -10,7 +10,7 @@ import pytest
 
 from tripleaudit.cli import build_parser
 from tripleaudit.commands.config_reference import reference
-from tripleaudit.descriptors import TABLES
+from tripleaudit.core.descriptors import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "config" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -11,8 +11,9 @@ import pytest
 from support.imports import INSIDE, MODULES
 from support.versions import forget
 from support.workflow import ROOT
-from tripleaudit import code, jobs
-from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit import jobs
+from tripleaudit.core import code
+from tripleaudit.core.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
 from tripleaudit.needles.schema import schema_file
 
 RULES = ROOT / "workflow" / "rules"
@@ -20,7 +21,7 @@ PACKAGE = ROOT / "workflow" / "lib" / "tripleaudit"
 
 
 def is_outside(module: str) -> bool:
-    return module.partition(".")[0] in code.UNTRACKED
+    return module in code.UNTRACKED
 
 
 BODIES = {
@@ -75,10 +76,12 @@ def behind(*entries: str) -> set[str]:
 @pytest.mark.parametrize("rule", SHELLS)
 def test_a_rule_counts_the_modules_that_its_command_imports_and_no_other(rule):
     used = jobs.command_module(jobs.command_of(SHELLS[rule]))
-    applied = ["scoring.matching"] if code.importers("descriptors.MATCHINGS", used) and used != "commands.train" else []
+    applied = (
+        ["scoring.matching"] if code.importers("core.descriptors.MATCHINGS", used) and used != "commands.train" else []
+    )
     counted = {name for name, _ in jobs.rule_code(SHELLS[rule]) if name.endswith(".py")}
     expected = {MODULES[name].relative_to(PACKAGE).as_posix() for name in behind(used, *applied)}
-    assert counted == expected and {"__init__.py", "files.py"} < counted
+    assert counted == expected and {"__init__.py", "core/files.py"} < counted
 
 
 def test_what_stays_outside_imports_little_that_counts():
@@ -88,7 +91,7 @@ def test_what_stays_outside_imports_little_that_counts():
         if is_outside(name.removeprefix("tripleaudit.")):
             found |= INSIDE[name]
     inside = {name for name in found if not is_outside(name.removeprefix("tripleaudit."))}
-    assert inside == {f"tripleaudit.{name}" for name in ("commands", "files")} | {"tripleaudit"}
+    assert inside == {f"tripleaudit.{name}" for name in ("commands", "core.files")} | {"tripleaudit"}
 
 
 # data files
@@ -165,16 +168,16 @@ EDITS = {
     "a comment": ("training/trainer.py", ("\nimport ", "\n# a comment\nimport "), NOTHING),
     "a help text": ("commands/train.py", ('help="', 'help="Really: '), NOTHING),
     "what a command is for": ("commands/train.py", ('HELP = "', 'HELP = "Really: '), NOTHING),
-    "an error of many": ("files.py", ('no such file")', 'no such file here")'), NOTHING),
+    "an error of many": ("core/files.py", ('no such file")', 'no such file here")'), NOTHING),
     "an error of one": ("commands/predict.py", ("expected one --out for", "expected an --out for"), NOTHING),
     "the version": ("__init__.py", ('__version__ = "', '__version__ = "9.'), NOTHING),
     "the help": ("cli.py", ('"used by the workflow:', '"of the workflow:'), NOTHING),
-    "how plugins are loaded": ("registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING),
+    "how plugins are loaded": ("core/registries.py", ("in absolute:", "in sorted(absolute):"), NOTHING),
     "a further step": ("steps.py", ("STEPS = {", 'STEPS = {"b": Step("a:b", ""),'), NOTHING),
-    "a further registry": ("descriptors.py", ("TABLES: Final", "OTHERS = 1\nTABLES: Final"), NOTHING),
-    "a field of protocols": ("descriptors.py", ("published: bool = False", "published: bool = 0"), NOTHING),
-    "a lock": ("machine/locks.py", MORE, NOTHING),
-    "what computes versions": ("code.py", MORE, NOTHING),
+    "a further registry": ("core/descriptors.py", ("TABLES: Final", "OTHERS = 1\nTABLES: Final"), NOTHING),
+    "a field of protocols": ("core/descriptors.py", ("published: bool = False", "published: bool = 0"), NOTHING),
+    "a lock": ("core/locks.py", MORE, NOTHING),
+    "what computes versions": ("core/code.py", MORE, NOTHING),
     "a preset": ("data/presets.yaml", ("schedule: constant,", "schedule: linear,"), NOTHING),  # jobs have its settings
     "a prompt of a study": ("data/prompts/open.yaml", ("You read", "You now read"), NOTHING),  # and its content
     "a prompt of the judge": ("data/prompts/judge.yaml", ("messages:", "messages:  #"), NOTHING),
@@ -197,7 +200,7 @@ EDITS = {
     "a description that is kept": ("grescores/topics.py", ('"topics": topics,', '"topics": 1,'), TOPICS),
     "a template": ("tables/render/templates/table.html", ("\n", "\n\n"), SHOWN),
     # the one edit that starts more than it alters: it renames a variable of a function
-    "a name in a function": ("files.py", (LOCAL.format("stream"), LOCAL.format("content")), {*SHELLS}),
+    "a name in a function": ("core/files.py", (LOCAL.format("stream"), LOCAL.format("content")), {*SHELLS}),
 }
 """What is edited -> file, old and new text, the rules whose jobs start because of it."""
 
@@ -243,7 +246,7 @@ def test_no_setting_of_scoring_hides_behind_a_rule_s_input():
         r"^def \w+\(wildcards, input.*?(?=^\S)",
         r"^    def \w+\(self, wildcards: Any, input.*?(?=^    def )",
     )
-    for path in [*RULES.glob("*.smk"), *(RULES.parent / "lib" / "tripleaudit" / "plan").glob("*.py")]:
+    for path in [*RULES.glob("*.smk"), *(RULES.parent / "lib" / "tripleaudit" / "study").glob("*.py")]:
         for text in re.findall("|".join(lines), path.read_text(), re.M | re.S):
             found.append(re.match(r" *(?:def )?(\w+)", text)[1])
             assert not re.search(r"RESAMPLING|GATE\b|scoring", text), (path.name, text)

@@ -11,11 +11,7 @@ from support.imports import IMPORTS, INSIDE, MODULES
 
 # from the bottom to the top; what stands in one line may use its neighbours, but no circle of modules
 LAYERS = (
-    "errors shipped randomness __init__",
-    "machine",
-    "arguments files yaml_files fields provenance",
-    "registries",
-    "descriptors code",
+    "core __init__",
     "sources corpora",
     "protocols",
     "llm scoring",
@@ -23,7 +19,7 @@ LAYERS = (
     "grescores needles generative",
     "systems",
     "collection",
-    "plan",
+    "study",
     "tables",
     "report summary exchange",
     "steps",
@@ -33,7 +29,7 @@ LAYERS = (
     "cli",
     "__main__",
 )
-LIGHT = ("corpora", "protocols", "scoring", "tables", "plan", "llm", "sources", "machine", "report", "commands", "api")
+LIGHT = ("corpora", "protocols", "scoring", "tables", "study", "llm", "sources", "core", "report", "commands", "api")
 HEAVY = ("torch", "transformers", "sentence_transformers", "datasets", "gensim", "scipy", "snakemake")
 HEAVY += ("pandas", "vl_convert")
 

@@ -8,7 +8,7 @@ import yaml
 
 from support.workflow import ROOT
 from tripleaudit import __version__
-from tripleaudit.machine import extras
+from tripleaudit.core import extras
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]

@@ -9,11 +9,11 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from tripleaudit import jobs
-from tripleaudit.descriptors import FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
-from tripleaudit.errors import UserError
-from tripleaudit.plan import variables
-from tripleaudit.plan.study import Study
-from tripleaudit.shipped import shipped
+from tripleaudit.core.descriptors import FORMATS, MATCHINGS, PROTOCOLS, SYSTEM_KINDS, TABLES
+from tripleaudit.core.errors import UserError
+from tripleaudit.study import variables
+from tripleaudit.study.study import Study
+from tripleaudit.core.shipped import shipped
 
 try:
     STUDY = Study.of_workflow(config, workflow.overwrite_configfiles or workflow.configfiles)

@@ -1,6 +1,6 @@
 # MINEA: needles in documents, extraction by language models, and their scores and tables.
 from tripleaudit.needles.schema import schema_file
-from tripleaudit.plan.needles import LENGTH_TABLE
+from tripleaudit.study.needles import LENGTH_TABLE
 
 NEEDLES = STUDY.needles
 NEEDLE_SCHEMA = jobs.chosen_code("make-needles", files=[schema_file(NEEDLES.section["schema"])])

@@ -1,6 +1,6 @@
 # What every rule has, said once: a benchmark file that lies under <benchmarks> as its log does under <logs>; its software
 # environment (--software-deployment-method conda); and the code that its result depends on, as parameters: what the
-# rule's command imports inside the package (tripleaudit/code.py). What a job chooses by a name, such as its extractor or
+# rule's command imports inside the package (tripleaudit/core/code.py). What a job chooses by a name, such as its extractor or
 # its table, is the rule's own `code`.
 from snakemake.io import strip_wildcard_constraints
 

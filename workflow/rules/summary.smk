@@ -1,5 +1,5 @@
 # Before the first job: whether results can be written. After the last: what ran, how long it took, what it cost.
-from tripleaudit.machine.storage import check_writable
+from tripleaudit.core.storage import check_writable
 from tripleaudit.summary import RunSummary
 
 # the study's folder, also where the workflow is a module with pathvars or a prefix of its own

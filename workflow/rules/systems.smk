@@ -1,5 +1,5 @@
 # Systems that the study does not train: stored outputs, programs, classes, language models. One rule queries them all.
-from tripleaudit.plan.systems import next_attempt
+from tripleaudit.study.systems import next_attempt
 
 SYSTEMS = "|".join(map(re.escape, STUDY.systems.kinds)) or "none"
 

@@ -1,6 +1,6 @@
 """A plugin that adds one thing of each kind that a study plans."""
 
-from tripleaudit.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
+from tripleaudit.core.descriptors import ExtractorSpec, MatchingRule, ProtocolSpec, TableSpec
 from tripleaudit.extractors.declared.casrel_settings import CasRelSettings
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import tripleaudit as ta
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 NAMES = ("Ada Lund", "Ben Ode", "Cleo Ray", "Dan Moss", "Eva Hill", "Finn Roy")
 GOLD = [

@@ -8,7 +8,7 @@ import pytest
 import tripleaudit as ta
 from support.fake_endpoint import FakeEndpoint, Reply
 from tripleaudit.cli import main
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 NUMBER = 60
 RIGHT = ["Ann", "wrote", "Emma"]

@@ -25,13 +25,13 @@ from tripleaudit.collection.engine import Collection, run_collection
 from tripleaudit.collection.finished import folder_of, write_block
 from tripleaudit.collection.pipeline import Models, System, predictions
 from tripleaudit.collection.reading import Line, Reading
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import plain_row, read_jsonl, sha256
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.zcc import ZCC
-from tripleaudit.files import plain_row, read_jsonl, sha256
 from tripleaudit.grescores.systems import read_system
 from tripleaudit.tables.building import make_table
 from tripleaudit.training.stream import Extracted

@@ -11,7 +11,7 @@ import pytest
 
 from tripleaudit.collection.addresses import explained, text_files
 from tripleaudit.collection.reading import Reading, divide, read_blocks
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 ROWS = [(f"n{number}", f"text {number} é, of\nmore" if number % 3 else f"text {number}") for number in range(11)]
 

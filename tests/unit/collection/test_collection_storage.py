@@ -11,7 +11,7 @@ from tripleaudit.collection import addresses, engine
 from tripleaudit.collection.finished import folder_of
 from tripleaudit.collection.pipeline import Models
 from tripleaudit.collection.reading import Reading
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 
 moto = pytest.importorskip("moto.server")

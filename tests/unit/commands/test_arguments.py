@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tripleaudit.arguments import Real, Whole, check_folder, check_paths
 from tripleaudit.cli import build_parser, main
 from tripleaudit.commands.train import OWN
-from tripleaudit.errors import UserError
+from tripleaudit.core.arguments import Real, Whole, check_folder, check_paths
+from tripleaudit.core.errors import UserError
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:

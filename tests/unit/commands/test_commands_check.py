@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tripleaudit.cli import main
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.files import write_jsonl
 
 CLEAN = [
     {"text": f"{name} works for {firm} .", "triples": [[name, "employer", firm]]}

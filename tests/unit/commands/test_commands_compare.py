@@ -7,7 +7,7 @@ import pytest
 
 import tripleaudit as ta
 from tripleaudit.cli import main
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 RIGHT = ["Ann", "wrote", "Emma"]
 WRONG = ["Emma", "wrote", "Ann"]

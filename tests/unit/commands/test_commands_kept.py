@@ -7,8 +7,8 @@ import pytest
 
 from support.report_study import DEMO, damaged
 from tripleaudit.cli import main
+from tripleaudit.core.files import write_json
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import write_json
 from tripleaudit.grescores.judgements import triple_json
 
 CORPUS = "train.jsonl valid.jsonl test.jsonl"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.files import write_jsonl
 
 PAIRS = [("Ada", "works for", "Harrow"), ("Ben", "lives in", "Oslo"), ("Cleo", "works for", "Delta")]
 SAID = {"works for": "EMPLOYED_BY", "lives in": "LIVES_IN"}

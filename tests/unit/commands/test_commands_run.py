@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.errors import UserError
-from tripleaudit.machine import extras
-from tripleaudit.plan import needs
-from tripleaudit.plan.study import Study
-from tripleaudit.shipped import PROJECT, studies, study_file
+from tripleaudit.core import extras
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import PROJECT, studies, study_file
+from tripleaudit.study import needs
+from tripleaudit.study.study import Study
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.files import write_jsonl
 
 ORACLES = {
     "webnlg_best_test_results.json": (84.25, 81.89, 83.05, 1316, 1562, 1607),

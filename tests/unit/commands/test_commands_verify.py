@@ -3,7 +3,7 @@
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.files import write_json
+from tripleaudit.core.files import write_json
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from datasets import Dataset
 
 from support.reading import strings
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.stored_sets import splits
 from tripleaudit.corpora.writers import to_dataset_dict
-from tripleaudit.errors import UserError
-from tripleaudit.plan.study import Study
+from tripleaudit.study.study import Study
 
 SENTENCES = [
     Sentence("a", "Rome is in Italy .", (Triple(Span(0, 4, "Rome"), "in", Span(11, 16, "Italy"), 0.5),)),

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.divide import split_corpus, split_like
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.errors import UserError
 
 PARTS = {"train": 8, "valid": 1, "test": 1}
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 STORED = Path(__file__).parents[2] / "data" / "gold-counts.json"
 COUNTED = json.loads(STORED.read_text())

@@ -8,8 +8,8 @@ import pytest
 
 from support.reading import lines, write
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 TRIPLES = [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]

@@ -10,12 +10,12 @@ import pytest
 
 from support.reading import lines, write
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.rdf import local
 from tripleaudit.corpora.remarks import remarks
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
 from tripleaudit.scoring.sides import load_pair
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 

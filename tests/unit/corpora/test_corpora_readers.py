@@ -10,12 +10,12 @@ import pytest
 
 from support.reading import lines, located, strings, write
 from support.samples import ANN, BEGUN, CONLL, KBP, LINK, POINTED, RASH, TYPED
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.registries import use_plugins
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.documents import guess_order
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import parse_columns
-from tripleaudit.errors import UserError
-from tripleaudit.registries import use_plugins
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "extending.md").read_text(encoding="utf-8")
 ROME = {"text": "Rome , Italy , and Rome , Georgia", "triple_list": [["Rome", "in", "Italy"], ["Rome", "in", "Italy"]]}

@@ -9,9 +9,9 @@ import pytest
 
 from support.reading import lines, located, strings, table, write
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import detect_format, read_corpus
 from tripleaudit.corpora.readers.records import parse_columns
-from tripleaudit.errors import UserError
 
 TEXTS = [
     ("Ada Lund leads Harrow Steel in Oslo .", [("Ada Lund", "leads", "Harrow Steel"), ("Harrow Steel", "in", "Oslo")]),

@@ -3,8 +3,8 @@
 import pytest
 
 from support.reading import write
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.registered import check_raw_file, read_registered
-from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
 
 ITEMS = [{"text": f"Rome {n}", "triple_list": [["Rome", "r", str(n)]] * 2} for n in range(5)]
@@ -55,7 +55,7 @@ def test_the_nyt29_text_files_are_found_by_their_names(tmp_path, monkeypatch):
 
 
 def test_the_ten_relations_of_webnlg_are_those_that_keep_most_sentences(real_data, root):
-    from tripleaudit.plan.study import Study
+    from tripleaudit.study.study import Study
 
     plan = Study.read(root / "config" / "webnlg-ten.yaml", raw_root=str(real_data))
     named = plan.data.section["webnlg-ten"].only_relations

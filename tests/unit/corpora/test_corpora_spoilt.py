@@ -7,8 +7,8 @@ import pytest
 
 from support.reading import write
 from support.samples import ANN, BEGUN, CONLL, KBP, POINTED, RASH, TEXT, TYPED, WORDS
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import detect_format, read_corpus
-from tripleaudit.errors import UserError
 
 DEEPER = {
     **TYPED,

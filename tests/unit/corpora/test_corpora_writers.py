@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import save_sentences
 from tripleaudit.corpora.writers import WRITERS, write_csv
-from tripleaudit.errors import UserError
 
 ANN, BEN = Span(0, 3, "Ann"), Span(20, 23, "Ben")
 SENTENCES = [

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from support.written import FILES, TEXTS, docbin, rows, strings, text_of, write
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 ROWS = rows()
 FORMATS = {

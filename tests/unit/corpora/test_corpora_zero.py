@@ -3,9 +3,9 @@
 import pytest
 
 from support.reading import lines, write
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.divide import fitting_sizes
 from tripleaudit.corpora.registered import read_registered
-from tripleaudit.errors import UserError
 from tripleaudit.sources import registry
 
 BORN = "/people/person/place_of_birth"

@@ -14,9 +14,9 @@ import pytest
 import tripleaudit
 from support.reading import lines, table, write
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.remarks import KINDS, remarks
-from tripleaudit.errors import UserError
 
 TEXT = "Ada Lund leads Delta"
 REGIONS = [("a", 0, 8, "Ada Lund"), ("b", 15, 20, "Delta")]

@@ -6,8 +6,8 @@ import pytest
 
 from support.reading import lines, strings, table, write
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 LEADS = ("Ada Lund", "leads", "Harrow Steel")
 

@@ -8,8 +8,8 @@ import tripleaudit
 from support.reading import lines, strings, write
 from support.samples import TYPED
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
-from tripleaudit.errors import UserError
 
 TEXT = "Ada Lund leads Harrow Steel in Oslo ."
 LEADS, BASED, LIVES = (

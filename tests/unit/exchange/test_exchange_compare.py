@@ -9,9 +9,9 @@ import pytest
 from support.docs import sections
 from support.scored import keys_of, make_study
 from tripleaudit.cli import main
+from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import write_jsonl
 from tripleaudit.scoring.rows import RunFiles, score_run
 
 FAST = ["--bootstrap", "200", "--shuffles", "300"]

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.extractors import SYLLABLES, WORDS, sentence, worked_example
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import Aligner, choose_words, token_triples
 from tripleaudit.extractors.pfn import PFN
 from tripleaudit.extractors.ptrnet import PtrNet

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from support.extractors import TOY_RELATIONS, build, toy_sentences
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.registries import use_plugins
 from tripleaudit.extractors.base import GONE, Extractor, ExtractorConfig, by_sentence, encoder_limit
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.onerel import OneRel
 from tripleaudit.extractors.registry import extractor_class, load_extractor, resolve
 from tripleaudit.extractors.tdeer import TDEER
-from tripleaudit.registries import use_plugins
 
 PLUGIN = """
 from tripleaudit.extractors.casrel import CasRel

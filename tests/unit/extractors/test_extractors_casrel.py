@@ -17,8 +17,8 @@ from support.contract import (
     check_save_and_load,
 )
 from support.extractors import build, tag_logits
-from tripleaudit.descriptors import EXTRACTORS
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import EXTRACTORS
+from tripleaudit.core.errors import UserError
 from tripleaudit.extractors import casrel
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel, CasRelOwnSubject, decode, draw_subjects

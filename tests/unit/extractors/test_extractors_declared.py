@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from tripleaudit.descriptors import EXTRACTORS as REGISTERED
-from tripleaudit.descriptors import ExtractorSpec
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import EXTRACTORS as REGISTERED
+from tripleaudit.core.descriptors import ExtractorSpec
+from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.catalogue import CLASSIFIERS, DROP_ZERO, EXTRACTORS, PFN_STAR, UNIREL
 from tripleaudit.extractors.declared import ExtractorSettings
 from tripleaudit.extractors.registry import class_reference, extractor_class, extractor_names, resolve, settings_class

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from support.contract import ExtractorContract, PlainLoss
 from support.extractors import build, random_batch, toy_sentences, with_words
+from tripleaudit.core.randomness import generator
 from tripleaudit.extractors.batches import GoldBatch, Shape
 from tripleaudit.extractors.ptrnet import (
     FIRST_RELATION,
@@ -23,7 +24,6 @@ from tripleaudit.extractors.ptrnet import (
     same_text,
     token_rows,
 )
-from tripleaudit.randomness import generator
 
 UNK = 100
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from support.contract import Evidence, ExtractorContract, PlainLoss
 from support.extractors import build, dense, save_tiny_encoder, toy_sentences, training_batch, worked_example
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.decoding import surest
 from tripleaudit.extractors.unirel import HEAD, SPAN, TAIL, UniRel, decode, targets

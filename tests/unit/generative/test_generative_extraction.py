@@ -6,14 +6,14 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, asking, status
 from support.sentences import sentence
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Span, Triple, sentence_from_json
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import build_task, extract, reference, relations_of, select_texts, summary
 from tripleaudit.generative.generate import generate
 from tripleaudit.llm.prices import Prices
 from tripleaudit.llm.section import Access
-from tripleaudit.plan.language_models import Generative
+from tripleaudit.study.language_models import Generative
 
 SENTENCES = [
     sentence("Ada leads Acme in Oslo.", ("Ada", "leaderOf", "Acme"), ("Acme", "/org/place", "Oslo"), id="1"),

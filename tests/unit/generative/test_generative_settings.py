@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.endpoint import Endpoint
-from tripleaudit.plan.language_models import Generative
+from tripleaudit.study.language_models import Generative
 
 SECTION = {
     "endpoints": {

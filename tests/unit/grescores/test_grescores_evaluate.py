@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.grescores.aggregate import hard_match, mean_score, micro_scores
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.system_scores import write_dataset_scores
 from tripleaudit.grescores.systems import System
 from tripleaudit.llm.section import Access
-from tripleaudit.plan.study import Study
 from tripleaudit.scoring.scores import sidecar_of
+from tripleaudit.study.study import Study
 
 A, B, C = ["a", "r", "b"], ["c", "r", "d"], ["e", "r", "f"]
 PLAIN = Settings(resamples=0)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from support.fake_endpoint import Reply, Rules, asking
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.judgements import (
     count_brackets,

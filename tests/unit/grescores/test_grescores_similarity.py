@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.grescores.evaluate import strings_of
 from tripleaudit.grescores.similarity import (
     Elements,

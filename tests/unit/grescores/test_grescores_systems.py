@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.grescores.systems import clean, read_system
 
 

@@ -7,7 +7,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import (
     TopicModel,

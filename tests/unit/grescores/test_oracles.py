@@ -9,12 +9,12 @@ from collections import Counter
 
 import pytest
 
+from tripleaudit.core.shipped import DATA
 from tripleaudit.grescores.aggregate import hard_match
 from tripleaudit.grescores.evaluate import Inputs, Settings, evaluate
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import PUBLISHED_PHI, Matching, read_similarities
 from tripleaudit.grescores.systems import read_system
-from tripleaudit.shipped import DATA
 
 OLDER_GOLD = "the stored value belongs to an older gold file of CDR"
 DIFFERENT = {

@@ -10,8 +10,8 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Reply, Rules, asking, cut, drop, endpoint, malformed, requests, status
 from support.processes import forked
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
 from tripleaudit.generative.extraction import Task, extract
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 from tripleaudit.llm.endpoint import Usage

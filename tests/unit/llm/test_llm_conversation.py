@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.conversation import Limits, Piece, Talk, TokenCounter, answered, converse, counters, fitting
 from tripleaudit.llm.endpoint import Answer, Usage
 from tripleaudit.llm.reading import parse_entities

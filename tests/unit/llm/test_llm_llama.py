@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from support.processes import alive, program, wait_for
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.client import Client, Endpoint, Request
 from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.prompts import load_prompt

@@ -3,7 +3,7 @@
 import pytest
 
 from support.fake_endpoint import asking, endpoint, requests
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm import section as settings
 from tripleaudit.llm.client import Client
 from tripleaudit.llm.prices import Prices

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.prompts import FOLDER, load_prompt
 from tripleaudit.llm.reading import parse_label, parse_triples
 

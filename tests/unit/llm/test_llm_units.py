@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.units import Unit, is_prose, paragraphs, pieces, sentences, split_evenly, text_of
 
 TEXTS = st.text(alphabet="aB. \n\r\t|-1`é\U0001f600", max_size=300)

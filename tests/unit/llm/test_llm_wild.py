@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, asking, endpoint, malformed, status
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.client import BudgetExceeded, Client, EndpointError, Prices, Request
 
 KEY = "sk-SECRETKEY-12345"

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tripleaudit.core.shipped import DATA
 from tripleaudit.needles.entities import Entity
 from tripleaudit.needles.minea import (
     Index,
@@ -19,7 +20,6 @@ from tripleaudit.needles.minea import (
 )
 from tripleaudit.needles.needle import Needle, problem
 from tripleaudit.needles.plan import Plan
-from tripleaudit.shipped import DATA
 
 CRITERIA = ("n", "ns", "k0.5", "k0.6", "k0.7", "llm")
 

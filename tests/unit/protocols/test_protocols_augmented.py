@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from support.filler import Filler, vectors
 from support.webnlg import sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.augmented.candidates import Found, find_candidates
 from tripleaudit.protocols.augmented.replaced import DEFAULT_BEAMS, DEFAULT_K, augment, check_words, choose, wants_seen
 from tripleaudit.protocols.augmented.vectors import NearestWords

@@ -5,9 +5,9 @@ import pytest
 from support.filler import vectors
 from support.webnlg import sentence
 from tripleaudit.cli import main
+from tripleaudit.core.descriptors import PROTOCOLS
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.descriptors import PROTOCOLS
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 

@@ -4,8 +4,8 @@ import pytest
 
 from support.webnlg import sentence
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.cardinality import add_zero_sentences, write_setting
 from tripleaudit.protocols.splits import Splits
 

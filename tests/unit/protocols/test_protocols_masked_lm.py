@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from support.webnlg import sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.augmented import train_mlm
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, _whole_words
 from tripleaudit.protocols.augmented.train_mlm import train_masked_lm

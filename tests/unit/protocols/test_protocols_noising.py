@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.webnlg import sentence
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings, WordPool
-from tripleaudit.randomness import generator
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

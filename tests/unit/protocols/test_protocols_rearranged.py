@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks.rearranged_seeds import PUBLISHED, measure, read_webnlg
 from support.webnlg import read_triple_list, sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.rearranged import _rarest_first, rearrange
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import SeenTriples, distinct_triples

@@ -1,7 +1,7 @@
 import pytest
 
 from support.webnlg import read_triple_list, sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.sifted import SIFTED, sift
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.strata import audit_corpus

@@ -3,7 +3,7 @@
 import pytest
 
 from support.webnlg import sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.unseen_relations import hold_out

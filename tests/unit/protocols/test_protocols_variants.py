@@ -2,9 +2,9 @@
 
 import pytest
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.registered import read_registered
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.variants import named_by_position, variants_of

@@ -5,7 +5,7 @@ import pytest
 
 from support.filler import vectors
 from support.webnlg import sentence
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.augmented.vectors import NearestWords, derive_vectors, load_vectors
 from tripleaudit.protocols.substitution import like, replaceable
 

@@ -8,9 +8,9 @@ import pytest
 
 from support.webnlg import sentence
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.protocols import random_splits as drawn
 from tripleaudit.protocols.types import UNSEEN, SeenTriples, distinct_triples
 

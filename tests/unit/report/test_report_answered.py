@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.kinds import KINDS, decided, kind_of
 from tripleaudit.report.study_files import Predicted, answered_by, entities_of

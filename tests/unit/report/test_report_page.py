@@ -8,9 +8,9 @@ import pytest
 from support.outline import Outline
 from support.report_study import EVIL, TABLES, write_finished_study
 from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_jsonl
 from tripleaudit.report.browser import browser_data, error_counts
 from tripleaudit.report.make import command, make_report
 from tripleaudit.report.overview import behind, findings, in_front, matrix

@@ -3,10 +3,10 @@
 import pytest
 
 from support.webnlg import sentence
+from tripleaudit.core.files import read_jsonl
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import read_jsonl
 from tripleaudit.scoring.baselines import BASELINES, write_predictions
 from tripleaudit.scoring.matching import sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from support.webnlg import sentence
+from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import FEWEST, METRICS, Interval, difference_intervals, intervals, scores_of
 from tripleaudit.scoring.difference import between, significant_winner

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from support.webnlg import sentence
+from tripleaudit.core.descriptors import MATCHINGS
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.descriptors import MATCHINGS
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import RunFiles, score_classifier, score_run

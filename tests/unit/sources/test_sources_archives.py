@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.sources import archives
 from tripleaudit.sources.archives import extract
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from support.serving import serving, web_server
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.sources import download as downloading
 from tripleaudit.sources.fetch import fetch
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from tripleaudit.descriptors import FORMATS
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import FORMATS
+from tripleaudit.core.errors import UserError
 from tripleaudit.sources import registry
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.sources.source import Source, parse_source
 
 

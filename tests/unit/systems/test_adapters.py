@@ -8,10 +8,10 @@ import yaml
 
 from support.webnlg import sentence
 from tripleaudit.cli import main
+from tripleaudit.core.files import read_json
+from tripleaudit.core.modules import load_attribute
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.files import read_json
-from tripleaudit.machine.modules import load_attribute
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 
 ADAPTERS = Path(__file__).resolve().parents[3] / "resources" / "adapters"

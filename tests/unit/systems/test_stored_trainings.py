@@ -6,15 +6,15 @@ import shutil
 
 import pytest
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json, read_jsonl
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.registered import read_registered
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, read_jsonl
-from tripleaudit.plan.study import Study
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.scoring.metrics import in_stratum, micro
 from tripleaudit.scoring.rows import count_run
+from tripleaudit.study.study import Study
 from tripleaudit.systems.facts import _stopped, check_stored
 from tripleaudit.systems.queries import Query
 from tripleaudit.systems.stored import answer

@@ -18,14 +18,14 @@ import pytest
 
 from support.fake_endpoint import FakeEndpoint, Fault, drop, hang, malformed
 from support.serving import answering, serving
+from tripleaudit.core.descriptors import SYSTEM_KINDS
+from tripleaudit.core.files import read_json
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.descriptors import SYSTEM_KINDS
-from tripleaudit.files import read_json
-from tripleaudit.plan.system_section import System
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.rows import RunFiles, score_run
 from tripleaudit.scoring.scores import read_scores
+from tripleaudit.study.system_section import System
 from tripleaudit.systems import test_set
 from tripleaudit.systems.test_set import SystemFiles, predict_system
 

@@ -7,8 +7,8 @@ import pytest
 
 from support.contradictions import contradictions, statements
 from support.scored import Results, told
-from tripleaudit.descriptors import TABLES
-from tripleaudit.files import write_json
+from tripleaudit.core.descriptors import TABLES
+from tripleaudit.core.files import write_json
 from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import Score, keys_of

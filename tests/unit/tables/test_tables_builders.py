@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from support.scored import KINDS, TEXT, TRAIN, Results, sentences_of, told
+from tripleaudit.core.descriptors import TABLES
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.descriptors import TABLES
-from tripleaudit.errors import UserError
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.grid import notes

@@ -8,7 +8,7 @@ import pytest
 
 import tripleaudit as ta
 from support.scored import Results, pretend, sentences_of
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.tables.building import build_table
 from tripleaudit.tables.contrasts import AT_LEAST, OPEN, SHOWN, SYSTEMS

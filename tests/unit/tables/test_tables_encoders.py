@@ -3,7 +3,7 @@
 import pytest
 
 from support.scored import Results
-from tripleaudit.files import read_json
+from tripleaudit.core.files import read_json
 from tripleaudit.systems.facts import training_fact
 from tripleaudit.tables.building import build_table
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json, write_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.tables.inputs import RunKey, ScoreIndex
 from tripleaudit.tables.loading import ended, marks_of, trainings_of

@@ -6,8 +6,8 @@ import pytest
 
 from support.scored import Results
 from tripleaudit.cli import main
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_jsonl
 from tripleaudit.scoring.scores import Score, keys_of, write_scores
 from tripleaudit.tables.inputs import RunKey, ScoreIndex, TableInputs
 from tripleaudit.tables.loading import load_inputs

@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 
 from support.latex import check_fits, needs_pdflatex
 from support.outline import Outline
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.tables.cells import Cell, Column, Row, Table, number
 from tripleaudit.tables.render import FORMS, escape, to_csv, to_html, to_latex, to_markdown, write_table
 from tripleaudit.tables.render.json_form import read_table, to_json

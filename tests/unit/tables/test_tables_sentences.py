@@ -4,10 +4,10 @@ import json
 
 from support.scored import told
 from tripleaudit.cli import main
+from tripleaudit.core.files import write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.registered import read_registered
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import write_jsonl
 from tripleaudit.protocols.variants import named_by_position
 from tripleaudit.tables.audits import write_study_audit
 from tripleaudit.tables.building import build_table, make_table

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from support.scored import tables_of, told
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.report.overview import matrix
 from tripleaudit.scoring.counts import SentenceCounts, load_counts, read_keys
 from tripleaudit.scoring.scores import Score, keys_of

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from support.scored import KINDS, TEXT
+from tripleaudit.core.files import read_json, write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.files import read_json, write_json
 from tripleaudit.systems.facts import write_training_facts
 from tripleaudit.training.convergence import CONVERGED, FLAT, MARGIN, RISING, convergence, doubled, pace, verdict
 

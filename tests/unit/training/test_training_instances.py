@@ -11,13 +11,13 @@ import pytest
 import torch
 
 from support.extractors import build, toy_sentences
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.catalogue import EXTRACTORS, UNIREL
 from tripleaudit.extractors.prgc import PRGC
 from tripleaudit.extractors.registry import extractor_class
 from tripleaudit.extractors.tdeer import TDEER
-from tripleaudit.plan.training import presets
+from tripleaudit.study.training import presets
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.run import split_settings
 

@@ -6,9 +6,9 @@ import warnings
 import pytest
 import torch
 
+from tripleaudit.core.devices import SHARE
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.errors import UserError
-from tripleaudit.machine.devices import SHARE
 from tripleaudit.training import session
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.training.settings import TrainingSettings, deciding
 
 

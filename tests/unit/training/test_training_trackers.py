@@ -11,8 +11,8 @@ import types
 import pytest
 
 from tripleaudit.cli import main
-from tripleaudit.errors import UserError
-from tripleaudit.shipped import PACKAGE
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import PACKAGE
 from tripleaudit.training.settings import TRACKERS
 from tripleaudit.training.trackers import ROWS_ALONE, reporting
 
@@ -131,7 +131,7 @@ def test_one_sentence_where_it_is_missing(tmp_path, monkeypatch, capsys):
     from support.extractors import save_tiny_encoder
 
     monkeypatch.setitem(sys.modules, "trackio", None)
-    monkeypatch.setattr("tripleaudit.machine.extras.extras_by_module", lambda: {"trackio": ["track"]})
+    monkeypatch.setattr("tripleaudit.core.extras.extras_by_module", lambda: {"trackio": ["track"]})
     encoder = save_tiny_encoder(tmp_path / "encoder", layers=1)
     row = '{"id": "1", "text": "tim leads apple", "triples": []}\n'
     (tmp_path / "a.jsonl").write_text(row)

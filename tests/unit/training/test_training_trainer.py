@@ -20,15 +20,15 @@ from safetensors.torch import load_file
 
 from support.extractors import build, f1, gold, save_tiny_encoder
 from support.extractors import toy_sentences as all_toy_sentences
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.locks import folder_lock
+from tripleaudit.core.registries import use_plugins
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.extractors import base
 from tripleaudit.extractors.alignment import Aligner
 from tripleaudit.extractors.casrel import CasRel
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.machine.locks import folder_lock
-from tripleaudit.registries import use_plugins
 from tripleaudit.training import checkpoints, trainer
 from tripleaudit.training import run as training_run
 from tripleaudit.training.data import TrainingSentences
@@ -206,7 +206,7 @@ def test_checkpoints_belong_to_all_that_decides_a_result_and_to_nothing_else(hom
     plugin = tmp_path / "plugin.py"
     for reduced in ("span.text", "span.text.lower()"):
         rule = f"MatchingRule(name='folded', reduce=lambda span: {reduced})"
-        plugin.write_text(f"from tripleaudit.descriptors import MatchingRule\nRULE = {rule}\n", encoding="utf-8")
+        plugin.write_text(f"from tripleaudit.core.descriptors import MatchingRule\nRULE = {rule}\n", encoding="utf-8")
         training_run.code._source.cache_clear()  # as in another process
         use_plugins([str(plugin)])
         others.append(fingerprint(matching="folded"))

@@ -2,7 +2,7 @@
 
 A command is a module of :mod:`tripleaudit.commands` with ``HELP`` (one line), ``configure(parser)`` and ``run(args) ->
 int | None``, or a step, which only the workflow calls (:mod:`tripleaudit.steps`). ``--plugin FILE`` before the name of
-a command adds what a file brings (:mod:`tripleaudit.registries`).
+a command adds what a file brings (:mod:`tripleaudit.core.registries`).
 
 Only the module of the command at hand is imported, and modules import nothing heavy at the top. What is done here finds
 a command and hands it its arguments as they are; it counts to no result, so nothing that could alter one belongs here.
@@ -16,11 +16,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from tripleaudit import __version__, commands, files
-from tripleaudit.arguments import check_paths
-from tripleaudit.errors import UserError, hint
-from tripleaudit.machine import outputs, storage
-from tripleaudit.registries import use_plugins
+from tripleaudit import __version__, commands
+from tripleaudit.core import files, outputs, storage
+from tripleaudit.core.arguments import check_paths
+from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.registries import use_plugins
 from tripleaudit.steps import STEPS, add_step
 
 REMOVED_COMMANDS = {
@@ -105,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         message = storage.sentence(error)
         if isinstance(error, ModuleNotFoundError):
-            from tripleaudit.machine import extras
+            from tripleaudit.core import extras
 
             message = extras.advice(error, command or "")
         if message is None and isinstance(error, OSError) and error.filename is not None:

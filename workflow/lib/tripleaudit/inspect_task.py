@@ -13,6 +13,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessag
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState, generate
 
+from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.model import Sentence, sentence_from_json
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.verbaliser import Verbaliser
@@ -23,7 +24,6 @@ from tripleaudit.llm.reading import parse_triples
 from tripleaudit.scoring.bootstrap import METRICS
 from tripleaudit.scoring.matching import check_matching, sentence_counts
 from tripleaudit.scoring.metrics import micro
-from tripleaudit.shipped import shipped
 
 DEMO = "resources/demo/{}.jsonl"
 MESSAGES = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}

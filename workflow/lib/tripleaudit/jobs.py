@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tripleaudit import code
-from tripleaudit.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
+from tripleaudit.core import code
+from tripleaudit.core.descriptors import EXTRACTORS, FORMATS, MATCHINGS, PROTOCOLS
+from tripleaudit.core.files import sha256
+from tripleaudit.core.outputs import VARIABLE
+from tripleaudit.core.registries import Descriptor, Registry
 from tripleaudit.extractors.registry import class_reference
-from tripleaudit.files import sha256
-from tripleaudit.machine.outputs import VARIABLE
-from tripleaudit.registries import Descriptor, Registry
 from tripleaudit.sources.registry import Model, RawFile, RegisteredCorpus
 from tripleaudit.steps import STEPS
 
@@ -42,11 +42,11 @@ def rule_code(shell: str) -> list[tuple[str, str]]:
         return []
     module = command_module(command)
     parts = code.versions(module)
-    if command != "train" and code.importers("descriptors.MATCHINGS", module):
+    if command != "train" and code.importers("core.descriptors.MATCHINGS", module):
         plugins = sorted({rule.file for rule in MATCHINGS.values() if rule.file})
         parts |= code.versions(*MATCHINGS.homes, files=plugins) | _description_digest(MATCHINGS)
     for package, registry in (("extractors", EXTRACTORS), ("protocols", PROTOCOLS)):
-        users = code.importers(f"descriptors.{package.upper()}", module)
+        users = code.importers(f"core.descriptors.{package.upper()}", module)
         if any(not file.startswith(f"{package}/") for file in users):
             parts |= _description_digest(registry)
     return list(parts.items())
@@ -143,7 +143,7 @@ def _content_digest(file: Path, size: int, changed: int) -> str:
 
 
 def export_study_folder(folder: str) -> None:
-    """Let jobs keep digests of the files that they write into a study's folder (:mod:`tripleaudit.machine.outputs`)."""
+    """Let jobs keep digests of the files that they write into a study's folder (:mod:`tripleaudit.core.outputs`)."""
     os.environ[VARIABLE] = folder
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from tripleaudit.arguments import Real, Whole, json_given
+from tripleaudit.core.arguments import Real, Whole, json_given
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 

@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.files import atomic_write
+from tripleaudit.core.files import atomic_write
+from tripleaudit.core.progress import duration
 from tripleaudit.llm.store import DEFAULT_CACHE, Store
-from tripleaudit.machine.progress import duration
 
 
 def failures(folder: Path) -> list[str]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tripleaudit.api.results import Result
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import Corpus
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.common import SPLITS, named_split
 from tripleaudit.corpora.readers.given import given
 from tripleaudit.corpora.readers.stored_sets import splits
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.findings import findings
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.tables.render.escape import clean

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tripleaudit.api.results import Result
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.given import Given, given
-from tripleaudit.errors import UserError
 from tripleaudit.exchange import comparison, comparison_page
 from tripleaudit.exchange.differences import Difference
 from tripleaudit.exchange.scored import ScoredRun, runs_of_files, runs_of_study
@@ -86,7 +86,7 @@ def compare(
             frame, rows, or of each sentence the list of its triples.
         gold: gold triples of two sides that are predictions.
         train: their training set; adds strata.
-        matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
+        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         missing: ``empty`` takes sentences without a prediction as without triples, ``refuse`` refuses the file.

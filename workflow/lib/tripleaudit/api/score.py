@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from tripleaudit.api.results import Result, Scores
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.protocols.variants import originals_of
@@ -105,7 +105,7 @@ def score(
             and ``triples``; or of each sentence the list of its triples (subject, relation, object).
         predictions: the same, matched by id or by text; lists of triples by their order. May be the path of ``gold``.
         train: training set; adds the scores by stratum.
-        matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
+        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
         format: of files; ``auto`` recognises it by its content.
         columns: ``{role: column}`` where columns have other names than usual.
         predicted_columns: the same of ``predictions`` alone.

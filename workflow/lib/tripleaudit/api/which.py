@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from tripleaudit.api.results import Result, Scores
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import mistakes
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.given import given
-from tripleaudit.errors import UserError
-from tripleaudit.fields import mistakes
 from tripleaudit.protocols.variants import originals_of
 from tripleaudit.scoring.difference import Difference, between
 from tripleaudit.scoring.matching import applicable, check_matching, sentence_counts, untyped
@@ -171,7 +171,7 @@ def which(
         setting: what a model is given: ``closed`` and ``semi-open`` the relations, ``open`` nothing.
         relations: names, or name -> description; by default those of the gold triples.
         limit: use so many sentences, spread evenly over the gold set.
-        matching: a name of :data:`~tripleaudit.descriptors.MATCHINGS`.
+        matching: a name of :data:`~tripleaudit.core.descriptors.MATCHINGS`.
         format, columns: of files, see :func:`tripleaudit.score`.
         missing: ``empty`` takes sentences without a prediction as without triples.
         cache: folder of the stored answers.
@@ -265,7 +265,7 @@ def _query(
     """Return the row of a language model, without scores, and what it extracts."""
     from pydantic import ValidationError
 
-    from tripleaudit.plan.system_section import System
+    from tripleaudit.study.system_section import System
     from tripleaudit.systems import language_model
     from tripleaudit.systems.queries import Query
 

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.machine import storage
-from tripleaudit.shipped import shipped
+from tripleaudit.core import storage
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import shipped
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 KINDS = {

@@ -12,8 +12,8 @@ from tripleaudit.collection import engine
 from tripleaudit.collection.addresses import text_files
 from tripleaudit.collection.finished import Target, block_name, finished_blocks, read_state
 from tripleaudit.collection.reading import read_blocks
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_jsonl
 
 PIECES = 10  # of a collection that a sample is taken from
 

@@ -22,9 +22,9 @@ from pyarrow import fs
 
 from tripleaudit.collection.addresses import explained, is_remote, store
 from tripleaudit.collection.reading import Block
-from tripleaudit.errors import UserError
-from tripleaudit.files import MANIFEST, atomic_write
-from tripleaudit.provenance import digest
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import MANIFEST, atomic_write
+from tripleaudit.core.provenance import digest
 
 SPAN = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("type", pa.string())])
 TRIPLE = pa.struct([("subject", SPAN), ("relation", pa.string()), ("object", SPAN), ("score", pa.float64())])

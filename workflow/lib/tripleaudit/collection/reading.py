@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from tripleaudit.collection.addresses import PACKED, TextFile, explained, kind, store
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import json_explained
 from tripleaudit.corpora.corpus import half_character
 from tripleaudit.corpora.readers.row_files import parquet_rows, table_rows
-from tripleaudit.errors import UserError
-from tripleaudit.files import json_explained
 
 logger = logging.getLogger(__name__)
 

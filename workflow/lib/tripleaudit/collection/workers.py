@@ -10,8 +10,8 @@ from typing import Any
 
 from tripleaudit.collection.finished import Target
 from tripleaudit.collection.pipeline import BlockExtractor, Models, ReadBlock
-from tripleaudit.errors import UserError
-from tripleaudit.machine.devices import devices
+from tripleaudit.core.devices import devices
+from tripleaudit.core.errors import UserError
 
 MAX_WAITING = 2  # blocks per worker that are read but not yet finished
 

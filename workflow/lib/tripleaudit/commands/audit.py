@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import SEED, Whole, add_reading
+from tripleaudit.core.arguments import SEED, Whole, add_reading
 
 HELP = "audit a test set against its training set: triple types, strata, cardinality"
 
@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from tripleaudit.api.audit import audit
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
 
     if args.valid and not args.random_splits:
         raise UserError("--valid: has no meaning without --random-splits")

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import add_reading
+from tripleaudit.core.arguments import add_reading
 
 HELP = "look at corpus files as a careful colleague would, leakage between them included; write a study for them"
 
@@ -26,8 +26,8 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from tripleaudit.api.check import check
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
 
     columns = parse_columns(args.column)
     if args.write and args.write.exists() and not args.force:
@@ -53,8 +53,8 @@ def _write_study(args: argparse.Namespace, splits: dict[str, str], columns: dict
 
     import yaml
 
-    from tripleaudit.files import atomic_write
-    from tripleaudit.plan.study import Study
+    from tripleaudit.core.files import atomic_write
+    from tripleaudit.study.study import Study
 
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", args.write.stem).strip("-._") or "study"
     corpus: dict[str, Any] = {

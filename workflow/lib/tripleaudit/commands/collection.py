@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.arguments import NUMBER, SHARE, add_gpus
+from tripleaudit.core.arguments import NUMBER, SHARE, add_gpus
 
 HELP = "extract triples from a large text collection, in one command or in several jobs"
 DIVISION = "division.json"
@@ -133,13 +133,13 @@ def _reading(args: argparse.Namespace) -> Any:
 @contextlib.contextmanager
 def _collection(args: argparse.Namespace) -> Iterator[Any]:
     """Take the GPUs of this command and yield the collection that its options describe."""
-    from tripleaudit import code
     from tripleaudit.collection.engine import Collection
     from tripleaudit.collection.finished import folder_of
     from tripleaudit.collection.pipeline import Models
-    from tripleaudit.descriptors import SYSTEM_KINDS
+    from tripleaudit.core import code
+    from tripleaudit.core.descriptors import SYSTEM_KINDS
+    from tripleaudit.core.devices import devices, gpu_slot, policy
     from tripleaudit.extractors.registry import class_reference, saved_extractor_name
-    from tripleaudit.machine.devices import devices, gpu_slot, policy
 
     wanted = policy(args.gpu, args.gpus)
     on_gpu = wanted == "1" or (wanted == "auto" and devices())
@@ -178,7 +178,7 @@ def _system(text: str | None) -> tuple[Any, dict[str, Any]]:
         UserError: it is no such object.
     """
     from tripleaudit.collection.pipeline import System
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
 
     if text is None:
         return None, {}

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripleaudit.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_missing, add_reading
+from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, Whole, add_missing, add_reading
 
 if TYPE_CHECKING:
     from tripleaudit.exchange.differences import Difference
@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from tripleaudit.api.compare import compare
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.core.files import atomic_write
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
     from tripleaudit.exchange.comparison_page import to_page
-    from tripleaudit.files import atomic_write
 
     if args.significant and args.fail_below is None:
         raise UserError("--significant: has no meaning without --fail-below POINTS")

@@ -16,7 +16,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
-    from tripleaudit.plan.configuration import load_schema
+    from tripleaudit.study.configuration import load_schema
 
     print(json.dumps(load_schema(), indent=2, ensure_ascii=False) if args.json_schema else "\n".join(reference()))
     return 0
@@ -24,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
 def reference() -> Iterator[str]:
     """Yield Markdown: links to the sections, then a table for each with a row a key: name, type, default, meaning."""
-    from tripleaudit.plan.configuration import load_schema
+    from tripleaudit.study.configuration import load_schema
 
     schema = load_schema()
     parts = {
@@ -43,7 +43,7 @@ def _table(title: str, rows: list[str]) -> Iterator[str]:
 
 
 def _rows(part: dict[str, Any], root: dict[str, Any], prefix: str) -> Iterator[str]:
-    from tripleaudit.fields import resolved
+    from tripleaudit.core.fields import resolved
 
     required = part.get("required", ())
     entries = [(key, each, key in required) for key, each in part.get("properties", {}).items()]

@@ -17,10 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     import json
 
-    from tripleaudit.arguments import json_given
-    from tripleaudit.plan import requests
-    from tripleaudit.plan.study import Study
-    from tripleaudit.shipped import study_file
+    from tripleaudit.core.arguments import json_given
+    from tripleaudit.core.shipped import study_file
+    from tripleaudit.study import requests
+    from tripleaudit.study.study import Study
 
     folders = {"study": args.results, "downloads": args.downloads}
     if args.config.lstrip().startswith("{"):

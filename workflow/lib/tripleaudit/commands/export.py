@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import add_reading, named
+from tripleaudit.core.arguments import add_reading, named
 
 HELP = "save corpora as a Hugging Face DatasetDict, JSON lines, CSV, Parquet, brat or DocRED"
 
@@ -21,10 +21,10 @@ def run(args: argparse.Namespace) -> None:
     import tempfile
     from pathlib import Path
 
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.corpora.writers import WRITERS, to_dataset_dict
-    from tripleaudit.errors import UserError
 
     splits = named("SPLIT", args.splits, "SPLIT=FILE")
     if odd := [name for name in splits if not name.isidentifier()]:

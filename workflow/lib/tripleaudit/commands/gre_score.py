@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.arguments import MONEY, NUMBER, Real, add_settings
+from tripleaudit.core.arguments import MONEY, NUMBER, Real, add_settings
 from tripleaudit.llm.store import DEFAULT_CACHE
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ DESCRIPTION = """Each score is computed if its input is there: US and CS need --
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.plan.gre_section import GreGold, GreJudge, Grescores
+    from tripleaudit.study.gre_section import GreGold, GreJudge, Grescores
 
     parser.description = f"{HELP}. {DESCRIPTION}"
     parser.add_argument(
@@ -65,7 +65,7 @@ def endpoint_of(args: argparse.Namespace, url: str | None, key: str | None, **mo
     Raises:
         UserError: there is a budget, and no prices.
     """
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
     from tripleaudit.llm.client import Endpoint, Prices
 
     prices = Prices(*args.prices) if args.prices else Prices()
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Refuse options that do not go together, and a threshold that is none, before anything is read."""
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
     from tripleaudit.grescores.similarity import Matching
 
     if args.phi is not None:

@@ -2,8 +2,8 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 from tripleaudit.commands.gre_score import add_querying, endpoint_of
+from tripleaudit.core.arguments import NUMBER, POSITIVE, add_force, add_settings, check_folder
 
 HELP = "measure entity extraction on your own documents with infused needles (MINEA)"
 
@@ -50,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
     import logging
     import sys
 
+    from tripleaudit.core.shipped import shipped
     from tripleaudit.llm.conversation import counters
     from tripleaudit.needles.extracting import estimate_needles
     from tripleaudit.needles.haystack import read_documents
     from tripleaudit.needles.plan import Plan
-    from tripleaudit.shipped import shipped
 
     if args.out:
         check_folder(args.out, args.force)
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _client(args: argparse.Namespace):
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
     from tripleaudit.llm.client import Client
     from tripleaudit.llm.llama import LocalServer, check_gguf
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, SHARE, Whole
+from tripleaudit.core.arguments import NUMBER, SHARE, Whole
 
 HELP = "have a language model name the Schema.org types that fit documents, and write a schema of them"
 
@@ -26,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.errors import UserError
-    from tripleaudit.files import write_json
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.core.files import write_json
     from tripleaudit.llm.section import Access, read_section
     from tripleaudit.needles.generation import discover_types, discovered_schema, fitting_types, joined_types
     from tripleaudit.needles.haystack import read_documents

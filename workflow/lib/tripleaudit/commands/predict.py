@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, Whole, add_gpus
+from tripleaudit.core.arguments import NUMBER, Whole, add_gpus
 
 HELP = "predict the triples of test sets with a trained extractor"
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import logging
 
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
 
     if len(args.data) != len(args.out):
         raise UserError(
@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _predict(args: argparse.Namespace) -> int:
+    from tripleaudit.core import memory
+    from tripleaudit.core.devices import choose_late, policy
     from tripleaudit.extractors.formulation import on_device
     from tripleaudit.extractors.registry import load_extractor, saved_extractor_name
-    from tripleaudit.machine import memory
-    from tripleaudit.machine.devices import choose_late, policy
 
     choose_late()
 

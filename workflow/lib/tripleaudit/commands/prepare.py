@@ -2,13 +2,13 @@
 
 import argparse
 
-from tripleaudit.arguments import NUMBER, POSITIVE, SEED, add_reading, named
+from tripleaudit.core.arguments import NUMBER, POSITIVE, SEED, add_reading, named
 
 HELP = "read a corpus of any format, find its spans, and write it as JSON lines with a report"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.descriptors import FORMATS
+    from tripleaudit.core.descriptors import FORMATS
 
     origin = parser.add_mutually_exclusive_group(required=True)
     origin.add_argument(
@@ -54,9 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
+    from tripleaudit.core.files import write_json
     from tripleaudit.corpora.remarks import say
     from tripleaudit.corpora.store import save_sentences
-    from tripleaudit.files import write_json
 
     corpus = _registered(args) if args.corpus else _own(args)
     save_sentences(args.out, corpus.sentences)
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _registered(args: argparse.Namespace):
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.registered import read_registered
-    from tripleaudit.errors import UserError
 
     if not args.split or not args.raw_root:
         raise UserError("--corpus: a registered corpus needs --split and --raw-root")
@@ -93,9 +93,9 @@ def _registered(args: argparse.Namespace):
 
 
 def _own(args: argparse.Namespace):
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.own_files import read_own_files
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
 
     weights = None
     if args.divide:

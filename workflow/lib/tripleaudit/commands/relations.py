@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tripleaudit.arguments import add_sides
+from tripleaudit.core.arguments import add_sides
 
 if TYPE_CHECKING:
     from tripleaudit.scoring.relation_names import Proposed
@@ -23,10 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import json
 
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.core.files import atomic_write
     from tripleaudit.corpora.readers.common import named_split
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
-    from tripleaudit.files import atomic_write
     from tripleaudit.scoring.relation_names import propose
     from tripleaudit.scoring.sides import load_pair
 

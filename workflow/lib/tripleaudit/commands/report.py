@@ -2,7 +2,7 @@
 
 import argparse
 
-from tripleaudit.arguments import POSITIVE
+from tripleaudit.core.arguments import POSITIVE
 
 HELP = "write the HTML report of a finished study"
 

@@ -46,9 +46,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run Snakemake as a process of its own; its exit status is this command's."""
-    from tripleaudit.errors import UserError, hint
-    from tripleaudit.shipped import PROJECT, studies, study_file
-    from tripleaudit.yaml_files import read_with_repeated
+    from tripleaudit.core.errors import UserError, hint
+    from tripleaudit.core.shipped import PROJECT, studies, study_file
+    from tripleaudit.core.yaml_files import read_with_repeated
 
     study = Path(study_file(args.study))
     if not study.is_file():
@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _report_failures(study: Path) -> bool:
     """Print the systems of a finished study that have no scores; return whether there are any."""
+    from tripleaudit.core.yaml_files import read_yaml
     from tripleaudit.summary import failures
-    from tripleaudit.yaml_files import read_yaml
 
     found = failures(Path("results") / str(read_yaml(study).get("study", "")))
     for failure in found:
@@ -85,8 +85,8 @@ def _report_failures(study: Path) -> bool:
 
 def _with_profiles(given: list[str]) -> list[str]:
     """Return the options, of ``--option=value`` two where it matters, with the folders of shipped profiles by name."""
-    from tripleaudit.errors import UserError, hint
-    from tripleaudit.shipped import PROJECT
+    from tripleaudit.core.errors import UserError, hint
+    from tripleaudit.core.shipped import PROJECT
 
     both = tuple(f"{name}=" for name in (*PROFILES, "--executor"))
     options = [part for option in given for part in (option.split("=", 1) if option.startswith(both) else [option])]
@@ -105,7 +105,7 @@ def _with_profiles(given: list[str]) -> list[str]:
 
 def _check_plugins(options: list[str]) -> None:
     """Refuse an executor or a storage whose plugin is not installed, which Snakemake answers with all its usage."""
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
 
     for option, value in zip(options, options[1:], strict=False):
         chosen = {"executor": value} if option in ("-e", "--executor") else {}
@@ -124,7 +124,7 @@ def _check_plugins(options: list[str]) -> None:
 
 
 def _settings(profile: Path) -> dict[str, Any]:
-    from tripleaudit.yaml_files import read_yaml
+    from tripleaudit.core.yaml_files import read_yaml
 
     file = profile / "config.yaml" if profile.is_dir() else profile
     found = read_yaml(file) if file.is_file() else None
@@ -139,11 +139,11 @@ def _check_installation(study: Path, name: str, options: list[str]) -> None:
     Raises:
         UserError: something is missing, or the study cannot run.
     """
-    from tripleaudit.errors import UserError
-    from tripleaudit.machine import extras
-    from tripleaudit.plan import local_sets, needs
-    from tripleaudit.plan.configuration import refused
-    from tripleaudit.plan.study import Study
+    from tripleaudit.core import extras
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.study import local_sets, needs
+    from tripleaudit.study.configuration import refused
+    from tripleaudit.study.study import Study
 
     flags = set(_flags(options))
     if flags & ELSEWHERE:

@@ -4,13 +4,13 @@ import argparse
 import json
 import sys
 
-from tripleaudit.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
+from tripleaudit.core.arguments import BELOW, RESAMPLES, SEED, Real, add_missing, add_sides
 
 HELP = "score predicted triples against gold triples, in all and by relation, cardinality and stratum"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from tripleaudit.descriptors import MATCHINGS
+    from tripleaudit.core.descriptors import MATCHINGS
 
     add_sides(parser)
     parser.add_argument("--train", metavar="TRAIN", help="training set; adds type F1 by stratum")

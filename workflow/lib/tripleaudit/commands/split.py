@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, SEED, Real, Whole, add_force, add_reading, check_folder
+from tripleaudit.core.arguments import NUMBER, SEED, Real, Whole, add_force, add_reading, check_folder
 
 HELP = "make a rearranged, overlap-sifted, augmented or zero-triple data set from your own files"
 
@@ -62,11 +62,11 @@ _PLACES = ("masked_lm", "vectors", "encoder", "raw")
 
 
 def run(args: argparse.Namespace) -> int:
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.core.files import write_json
     from tripleaudit.corpora.readers import read_corpus
     from tripleaudit.corpora.readers.records import parse_columns
     from tripleaudit.corpora.store import save_sentences
-    from tripleaudit.errors import UserError
-    from tripleaudit.files import write_json
     from tripleaudit.protocols.build import build_protocol
     from tripleaudit.protocols.splits import SPLIT_NAMES, Splits
 

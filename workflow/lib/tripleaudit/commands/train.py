@@ -4,7 +4,7 @@ import argparse
 import functools
 from pathlib import Path
 
-from tripleaudit.arguments import SEED, Whole, add_force, add_gpus, check_folder, json_given
+from tripleaudit.core.arguments import SEED, Whole, add_force, add_gpus, check_folder, json_given
 
 HELP = "train an extractor on a corpus"
 
@@ -34,8 +34,8 @@ def run(args: argparse.Namespace) -> int:
     files = {"train": args.train, "valid": args.valid}
     sentences = {role: load_sentences(path) if role == "valid" else load_set(path) for role, path in files.items()}
 
+    from tripleaudit.core.devices import choose_late, policy
     from tripleaudit.extractors.registry import resolve
-    from tripleaudit.machine.devices import choose_late, policy
     from tripleaudit.scoring.matching import check_matching, sentence_counts
     from tripleaudit.scoring.metrics import micro
     from tripleaudit.training.session import set_up, taken

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from tripleaudit.arguments import NUMBER, SEED, add_force, add_gpu, check_folder
+from tripleaudit.core.arguments import NUMBER, SEED, add_force, add_gpu, check_folder
 
 HELP = "train a masked language model on an encoder, for augmented test sets"
 
@@ -24,10 +24,10 @@ def run(args: argparse.Namespace) -> int:
     import json
     import logging
 
+    from tripleaudit.core import memory
+    from tripleaudit.core.devices import gpu_slot
+    from tripleaudit.core.files import write_json
     from tripleaudit.corpora.readers import read_corpus
-    from tripleaudit.files import write_json
-    from tripleaudit.machine import memory
-    from tripleaudit.machine.devices import gpu_slot
     from tripleaudit.protocols.augmented.train_mlm import train_masked_lm
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")

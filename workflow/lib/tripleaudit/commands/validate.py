@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tripleaudit.plan.study import Study
+    from tripleaudit.study.study import Study
 
 HELP = "say everything that is wrong with a study file, or what the study trains, queries and shows"
 
@@ -19,10 +19,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.plan import local_sets
-    from tripleaudit.plan.configuration import refused
-    from tripleaudit.plan.study import Study
-    from tripleaudit.shipped import study_file
+    from tripleaudit.core.shipped import study_file
+    from tripleaudit.study import local_sets
+    from tripleaudit.study.configuration import refused
+    from tripleaudit.study.study import Study
 
     study = Study.read(*map(study_file, args.files), raw_root=args.raw_root, downloads=args.downloads)
     if problems := list(local_sets.problems(study)):
@@ -33,9 +33,9 @@ def run(args: argparse.Namespace) -> int:
 
 def summary(study: "Study") -> Iterator[str]:
     """Yield a few lines about a study that can run."""
-    from tripleaudit.descriptors import TABLES
-    from tripleaudit.plan import local_sets
-    from tripleaudit.plan.variables import to_set
+    from tripleaudit.core.descriptors import TABLES
+    from tripleaudit.study import local_sets
+    from tripleaudit.study.variables import to_set
 
     yield f"{study.name}: this study can run; results go to {study.paths.study}"
     parts = {

@@ -11,8 +11,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from tripleaudit.errors import UserError
-    from tripleaudit.machine.outputs import DIGESTS, verify
+    from tripleaudit.core.errors import UserError
+    from tripleaudit.core.outputs import DIGESTS, verify
 
     if not (args.folder / DIGESTS).is_dir():
         raise UserError(f"{args.folder}: no digests here; expected the folder of a study that has run, results/STUDY")

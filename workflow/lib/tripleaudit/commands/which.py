@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from tripleaudit.arguments import BELOW, NUMBER, POSITIVE, RESAMPLES, SEED, Real, add_missing, add_reading
+from tripleaudit.core.arguments import BELOW, NUMBER, POSITIVE, RESAMPLES, SEED, Real, add_missing, add_reading
 
 HELP = "rank language models and prediction files by F1 on a gold set"
 
@@ -59,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from tripleaudit.api.which import which
+    from tripleaudit.core.errors import UserError
     from tripleaudit.corpora.readers.records import parse_columns
-    from tripleaudit.errors import UserError
 
     if args.budget is not None and not args.prices:
         raise UserError("--budget requires --prices (the cost cannot be computed without them)")
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _named_files(items: list[str]) -> dict[str, str]:
     """Return name -> path of ``[NAME=]FILE``; without a name the file's stem is the name."""
-    from tripleaudit.errors import UserError
+    from tripleaudit.core.errors import UserError
 
     files: dict[str, str] = {}
     for item in items:

@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
+from tripleaudit.core.errors import UserError, hint
 from tripleaudit.corpora.model import Sentence, Span, Triple, misfit
 from tripleaudit.corpora.remarks import KINDS, SHOWN
 from tripleaudit.corpora.spans import OCCURRENCES, find_spans
 from tripleaudit.corpora.verbaliser import bare
 from tripleaudit.corpora.words import cuts_word
-from tripleaudit.errors import UserError, hint
 
 MISSING = frozenset(("nan", "NaN", "NAN", "NULL", "Null", "null", "<NA>", "NaT", "#N/A", "N/A", "n/a", "None"))
 """How tables write a value that is missing."""

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import RawSentence
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
 
 S = TypeVar("S", Sentence, RawSentence)
 

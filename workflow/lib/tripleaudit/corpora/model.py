@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import sha256
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, of_relations, uncased
 from tripleaudit.corpora.divide import deal, find_zero, fitting_sizes, split_corpus, split_like
 from tripleaudit.corpora.readers import read_raw
 from tripleaudit.corpora.readers.common import load_json
-from tripleaudit.errors import UserError
-from tripleaudit.files import sha256
 from tripleaudit.sources import registry
 from tripleaudit.sources.registry import Division, RawFile, RegisteredCorpus, Split, Zero
 

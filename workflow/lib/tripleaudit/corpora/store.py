@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_jsonl, write_jsonl
 from tripleaudit.corpora.model import Sentence, sentence_from_json
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl, write_jsonl
 
 
 def load_sentences(path: str | Path) -> list[Sentence]:

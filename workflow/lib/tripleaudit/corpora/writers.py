@@ -7,10 +7,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, write_json
 from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.store import save_sentences
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write, write_json
 
 if TYPE_CHECKING:
     import pyarrow

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.exchange.differences import (
     ChangedSentence,
     Counts,

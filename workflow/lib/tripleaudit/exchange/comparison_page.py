@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.exchange.comparison import Compared, Comparison
 from tripleaudit.exchange.differences import EMPTY, ChangedSentence, Difference
 from tripleaudit.protocols.strata import STRATA

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, sha256
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json, sha256
 from tripleaudit.scoring.scores import sidecar_of
 
 ROLES = ("gold", "predictions", "decisions")

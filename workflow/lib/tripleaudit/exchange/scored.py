@@ -5,12 +5,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.given import Given
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.exchange.recorded import inputs_of, sidecar_in
-from tripleaudit.files import read_json
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.counts import SentenceCounts, load_counts
 from tripleaudit.scoring.rows import count_run, paired

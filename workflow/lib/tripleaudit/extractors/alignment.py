@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.words import is_inside_word, segment_spans, word_and_mark_spans
-from tripleaudit.errors import UserError
 
 LAYOUTS = ("subword", "marker")
 EXCLUSIVE = "exclusive"

@@ -6,7 +6,7 @@ package: nothing that lies next to the weights is run.
 
 from transformers import AutoConfig, AutoModel
 
-from tripleaudit.descriptors import EXTRACTORS
+from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.extractors.registry import extractor_class
 
 for _model in {extractor_class(name) for name in EXTRACTORS}:

@@ -29,8 +29,9 @@ from transformers import (
 from transformers.configuration_utils import SubConfigSpec
 from transformers.utils import ModelOutput
 
+from tripleaudit.core.errors import UserError, first_line
+from tripleaudit.core.outputs import check_unchanged
 from tripleaudit.corpora.model import Sentence, Span, Triple
-from tripleaudit.errors import UserError, first_line
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.batches import GoldBatch, pad_batch
 from tripleaudit.extractors.declared import ExtractorSettings
@@ -38,7 +39,6 @@ from tripleaudit.extractors.formulation import half_precision, on_device, produc
 from tripleaudit.extractors.prediction import Prepared, as_list, prepared, within_memory
 from tripleaudit.extractors.registry import MODEL_TYPE_PREFIX, extractor_class, saved_extractor_name
 from tripleaudit.extractors.span_types import type_layer, with_types
-from tripleaudit.machine.outputs import check_unchanged
 
 TEST_LIMIT = 512  # tokens; no sentence is cut below this at test, unless the encoder takes fewer
 

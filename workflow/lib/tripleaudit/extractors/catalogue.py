@@ -7,7 +7,7 @@ needs their names and settings only: a class is named here and imported when it 
 from importlib import import_module
 from typing import Any, Final
 
-from tripleaudit.descriptors import ExtractorSpec
+from tripleaudit.core.descriptors import ExtractorSpec
 from tripleaudit.extractors.declared.casrel_settings import CasRelOwnSubjectSettings
 
 

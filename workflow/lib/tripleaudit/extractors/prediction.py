@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 from torch import Tensor
 
+from tripleaudit.core.memory import is_out_of_memory
+from tripleaudit.core.progress import Progress
 from tripleaudit.extractors.alignment import Alignment
 from tripleaudit.extractors.batches import ahead, pad_batch
 from tripleaudit.extractors.formulation import cells_at_once, on_device
-from tripleaudit.machine.memory import is_out_of_memory
-from tripleaudit.machine.progress import Progress
 
 if TYPE_CHECKING:
     from tripleaudit.extractors.base import Extractor

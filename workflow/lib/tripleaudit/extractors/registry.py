@@ -4,11 +4,11 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import EXTRACTORS, ExtractorSpec
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import EXTRACTORS, ExtractorSpec
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
+from tripleaudit.core.modules import load_attribute
 from tripleaudit.extractors.declared import ExtractorSettings
-from tripleaudit.files import read_json
-from tripleaudit.machine.modules import load_attribute
 
 BASE = "tripleaudit.extractors.base.Extractor"  # by name: the base asks this module for classes
 MODEL_TYPE_PREFIX = "tripleaudit-"

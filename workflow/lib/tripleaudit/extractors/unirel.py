@@ -23,8 +23,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import PreTrainedTokenizerBase
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.verbaliser import Verbaliser
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor, ExtractorConfig, ExtractorOutput, encoder_limit
 from tripleaudit.extractors.batches import GoldBatch
 from tripleaudit.extractors.declared.unirel_settings import UniRelSettings

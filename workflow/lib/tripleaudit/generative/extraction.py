@@ -18,11 +18,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_sentences, save_sentences
 from tripleaudit.corpora.verbaliser import Verbaliser
-from tripleaudit.errors import UserError
 from tripleaudit.llm.endpoint import Answer, Request, bill
 from tripleaudit.llm.prompts import Prompt, load_prompt
 from tripleaudit.llm.reading import STATUSES, Parsed, ParsedTriple, parse_label, parse_triples

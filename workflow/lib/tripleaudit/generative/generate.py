@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.store import load_sentences, save_sentences
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json, write_jsonl
 from tripleaudit.generative import extraction
 from tripleaudit.llm.estimate import estimate
 from tripleaudit.llm.section import Access, identity

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.grescores.aggregate import Score, hard_match, mean_score, mean_tokens
 from tripleaudit.grescores.judgements import (
     Splits,

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json
 from tripleaudit.grescores.judgements import triple_json
 from tripleaudit.grescores.systems import StringTriple, System, read_judged, usable
 from tripleaudit.llm.client import Answer, Client, Request

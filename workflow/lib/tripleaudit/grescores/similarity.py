@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, sha256
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json, sha256
 from tripleaudit.grescores.systems import StringTriple, System, clean
 
 # Similarity thresholds phi by encoder, for sums of element vectors; docs/grescores.md says how they were calibrated.

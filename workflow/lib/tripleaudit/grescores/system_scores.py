@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.devices import gpu_slot
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json
+from tripleaudit.core.memory import out_of_memory_advice
 from tripleaudit.corpora.verbaliser import Verbaliser
-from tripleaudit.errors import UserError
-from tripleaudit.files import write_json
 from tripleaudit.grescores.evaluate import Inputs, Result, Settings, evaluate, strings_of
 from tripleaudit.grescores.judgements import read_splits, read_verdicts
 from tripleaudit.grescores.similarity import (
@@ -25,8 +27,6 @@ from tripleaudit.grescores.similarity import (
 from tripleaudit.grescores.systems import System, read_system
 from tripleaudit.grescores.topics import TopicModel
 from tripleaudit.llm.section import Access
-from tripleaudit.machine.devices import gpu_slot
-from tripleaudit.machine.memory import out_of_memory_advice
 from tripleaudit.scoring.scores import Score, keys_of, provenance_of, sidecar_of, write_scores
 
 TRAINED, SYSTEM = "trained", "system"  # settings of what the study trained, and of what it queried (section systems)
@@ -46,7 +46,7 @@ def write_dataset_scores(
     """Score the systems of a data set and write the tidy scores with a sidecar that records how they were made.
 
     Args:
-        spec: the systems and the settings as :meth:`tripleaudit.plan.grescores.GreScores.spec` says them.
+        spec: the systems and the settings as :meth:`tripleaudit.study.grescores.GreScores.spec` says them.
         files: the files that the spec refers to by number.
         access: whose endpoint, if it names one, embeds strings.
         lda: lda.json of a topic model's folder.

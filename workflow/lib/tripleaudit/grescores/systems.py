@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import is_collection, read_json, read_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import is_collection, read_json, read_jsonl
 
 # Long Wikidata labels and their short forms (Wiki20m, Wiki80, DocRED).
 _SHORT = {

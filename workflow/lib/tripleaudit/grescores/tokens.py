@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from tripleaudit.shipped import PACKAGE
-from tripleaudit.yaml_files import read_yaml
+from tripleaudit.core.shipped import PACKAGE
+from tripleaudit.core.yaml_files import read_yaml
 
 READS = ("data/tokens.yaml",)
 TOKENIZER_VERSION = "treebank-1"

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write, read_json, write_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, read_json, write_json
+from tripleaudit.core.outputs import check_unchanged
+from tripleaudit.core.progress import watched
 from tripleaudit.grescores.systems import System, clean
 from tripleaudit.grescores.tokens import STOP_WORDS, TOKENIZER_VERSION, tokens
-from tripleaudit.machine.outputs import check_unchanged
-from tripleaudit.machine.progress import watched
 
 CHUNK_SIZE = 2000  # gensim's default
 WEIGHTS, DESCRIPTION = "lda.safetensors", "lda.json"

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.progress import Progress
 from tripleaudit.llm.capabilities import Capabilities, endpoint_key, initial_capabilities
 from tripleaudit.llm.endpoint import (
     Answer,
@@ -35,7 +36,6 @@ from tripleaudit.llm.endpoint import (
 from tripleaudit.llm.llama import LocalServer
 from tripleaudit.llm.response import answer_of, usage_of
 from tripleaudit.llm.store import BudgetExceeded, Reservation, Store
-from tripleaudit.machine.progress import Progress
 
 if TYPE_CHECKING:
     from tripleaudit.llm.connection import Connection

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.endpoint import Answer, Request, Usage
 from tripleaudit.llm.reading import Parsed
 from tripleaudit.llm.units import Unit, pieces, text_of

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Count, Number, Positive, Processes, Section, mistakes
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import Count, Number, Positive, Processes, Section, mistakes
 from tripleaudit.llm.prices import Prices, Usage
 
 CONTEXT = 4096  # tokens of prompt and answer together of a local model, where its endpoint names none

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import IO
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import PACKAGE
 from tripleaudit.llm.endpoint import CONTEXT
-from tripleaudit.shipped import PACKAGE
 
 log = logging.getLogger(__name__)
 STOP_SECONDS = 10.0

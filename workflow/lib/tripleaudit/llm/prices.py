@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tripleaudit.fields import NotNegative, Section
+from tripleaudit.core.fields import NotNegative, Section
 
 
 @dataclass(frozen=True, slots=True)

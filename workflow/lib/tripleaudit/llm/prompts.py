@@ -20,11 +20,11 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import Field
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Section, row_of
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import Section, row_of
+from tripleaudit.core.shipped import DATA, shipped
+from tripleaudit.core.yaml_files import LOADER
 from tripleaudit.llm.endpoint import Request
-from tripleaudit.shipped import DATA, shipped
-from tripleaudit.yaml_files import LOADER
 
 FOLDER = DATA / "prompts"
 _SLOT = re.compile(r"\{\{\s*([a-z][a-z0-9_]*)\s*\}\}")

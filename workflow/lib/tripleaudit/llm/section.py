@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
+from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.llm.endpoint import Endpoint
 from tripleaudit.llm.prompts import load_prompt
 from tripleaudit.llm.store import DEFAULT_CACHE
-from tripleaudit.yaml_files import read_yaml
 
 if TYPE_CHECKING:
     from tripleaudit.llm.client import Client

@@ -20,9 +20,9 @@ from typing import Any
 
 from filelock import FileLock
 
-from tripleaudit.errors import UserError
-from tripleaudit.machine.locks import try_lock, waiting_lock
-from tripleaudit.machine.storage import explained, is_network_folder
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.locks import try_lock, waiting_lock
+from tripleaudit.core.storage import explained, is_network_folder
 
 DEFAULT_CACHE = "results/cache/llm"
 FILE_NAME = "store.sqlite"

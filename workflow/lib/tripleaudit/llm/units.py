@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import CLOSED
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import CLOSED
 
 _NEWLINE = r"(?:\r\n|\n|\r)"
 _PARAGRAPH_END = re.compile(rf"{_NEWLINE}(?:[ \t]*{_NEWLINE})+")

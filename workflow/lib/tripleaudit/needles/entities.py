@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tripleaudit.fields import CLOSED
+from tripleaudit.core.fields import CLOSED
 
 SEPARATOR = "\x1f"  # unit separator: stands between values where names are searched, and occurs in no name
 PLACEHOLDERS = ("", "unknown", "n/a", "na", "none", "null", "not specified", "not given", "not available", "-", "–")

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import CLOSED
-from tripleaudit.files import open_text
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import CLOSED
+from tripleaudit.core.files import open_text
 from tripleaudit.llm.units import paragraphs
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import CLOSED
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import CLOSED
 from tripleaudit.llm.units import Unit, has_open_fence, is_prose, paragraphs, sentences, text_of
 from tripleaudit.needles.haystack import Document
 

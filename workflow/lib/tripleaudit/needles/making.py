@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.llm.conversation import Driver
 from tripleaudit.llm.endpoint import Answer, Request
 from tripleaudit.llm.section import Access

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from tripleaudit.files import read_jsonl, write_jsonl
+from tripleaudit.core.files import read_jsonl, write_jsonl
 from tripleaudit.needles.entities import SEPARATOR, Entity, normalise
 from tripleaudit.needles.needle import Needle
 from tripleaudit.scoring.bootstrap import FEWEST

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import CLOSED, Text, read_rows
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import CLOSED, Text, read_rows
 from tripleaudit.needles.entities import normalise
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from tripleaudit.fields import AsTuple, Count, Number, Section, Seed, Unique
+from tripleaudit.core.fields import AsTuple, Count, Number, Section, Seed, Unique
 from tripleaudit.llm.conversation import Limits
 from tripleaudit.needles.infusion import MAXIMUM, MINIMUM, TARGET
 from tripleaudit.needles.minea import CANDIDATES, THRESHOLDS

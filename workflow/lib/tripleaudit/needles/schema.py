@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tripleaudit.errors import UserError, hint
-from tripleaudit.fields import Section, row_of
-from tripleaudit.files import read_json
-from tripleaudit.shipped import DATA
+from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.fields import Section, row_of
+from tripleaudit.core.files import read_json
+from tripleaudit.core.shipped import DATA
 
 REQUIRED = ("name", "description", "keywords")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tripleaudit.files import write_json
+from tripleaudit.core.files import write_json
 from tripleaudit.needles import reference_free
 from tripleaudit.needles.entities import Entity, normalise
 from tripleaudit.needles.infused import Corpus, Result

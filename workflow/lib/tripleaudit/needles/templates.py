@@ -10,13 +10,13 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import PACKAGE
+from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.needles.entities import normalise
 from tripleaudit.needles.haystack import Document
 from tripleaudit.needles.needle import Needle, problem
 from tripleaudit.needles.plan import NeedleSettings
-from tripleaudit.shipped import PACKAGE
-from tripleaudit.yaml_files import read_yaml
 
 READS = ("data/needles.yaml",)
 

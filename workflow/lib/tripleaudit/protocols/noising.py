@@ -22,13 +22,13 @@ from functools import cache
 
 import numpy as np
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import Section, Share
+from tripleaudit.core.randomness import generator
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.words import has_unspaced, segments
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Section, Share
 from tripleaudit.protocols.substitution import Offsets, entity_positions, substitute
-from tripleaudit.randomness import generator
 
 WELL_FILLED = 50  # words of one length from which a single word is drawn; below, words are composed
 TRIES = 25  # redraws of a sentence before it is left as it is

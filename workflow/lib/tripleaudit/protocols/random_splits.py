@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.progress import Progress
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
-from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.types import distinct_triples
 
 BATCH: Final = 4096  # trials that are drawn at a time

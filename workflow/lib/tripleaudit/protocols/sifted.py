@@ -11,8 +11,8 @@ import random
 from collections import Counter
 from typing import Any, Final
 
-from tripleaudit.descriptors import ProtocolSpec
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import ProtocolSpec
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.splits import Splits
 from tripleaudit.protocols.types import distinct_triples
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.devices import gpu_slot
+from tripleaudit.core.files import write_json
+from tripleaudit.core.memory import out_of_memory_advice
 from tripleaudit.corpora.store import load_sentences, load_set, save_sentences
-from tripleaudit.files import write_json
-from tripleaudit.machine.devices import gpu_slot
-from tripleaudit.machine.memory import out_of_memory_advice
 from tripleaudit.protocols.build import build_protocol
 from tripleaudit.protocols.splits import Splits
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Set
 from dataclasses import replace
 from typing import Any
 
+from tripleaudit.core.descriptors import ProtocolSpec
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.descriptors import ProtocolSpec
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.splits import Splits
 
 NAME = "unseen_relations"

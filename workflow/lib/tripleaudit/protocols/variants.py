@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
 
 PARTS: Final = ("ss", "su", "us", "uu")
 

@@ -7,9 +7,9 @@ into which needles were put: name and type stand as subject and relation, and th
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tripleaudit.core.files import read_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.files import read_jsonl
 from tripleaudit.report.study_files import Predicted
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.scores import CLASSIFICATION

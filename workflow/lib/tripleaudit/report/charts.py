@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.cells import Cell, Column, Table

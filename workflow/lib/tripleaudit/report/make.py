@@ -9,8 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write
 from tripleaudit.report import charts, overview, page
 from tripleaudit.report.browser import MAX_BYTES, browser_data
 from tripleaudit.report.kinds import KINDS

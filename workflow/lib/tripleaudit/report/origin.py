@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tripleaudit import __version__
-from tripleaudit.files import read_json
-from tripleaudit.provenance import git_state
+from tripleaudit.core.files import read_json
+from tripleaudit.core.provenance import git_state
 from tripleaudit.report.study_files import StudyFacts
 from tripleaudit.tables.encoders import describe_encoder
 from tripleaudit.tables.labels import SETTINGS_NOTE

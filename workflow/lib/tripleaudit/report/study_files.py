@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 from tripleaudit.exchange.recorded import inputs_of
 from tripleaudit.scoring.counts import read_keys
 from tripleaudit.scoring.scores import CLASSIFICATION
@@ -50,7 +50,7 @@ class ReportFiles:
 
     Attributes:
         tables, plots: JSON (``results/<study>/tables/NAME.json``), in the order of the page.
-        rows: counts of the predictions that the sentences show (:func:`tripleaudit.plan.scored.browsed`).
+        rows: counts of the predictions that the sentences show (:func:`tripleaudit.study.scored.browsed`).
         answers: raw answers of language models (``…/<texts>/<system>/answers.jsonl``).
         verdicts: of a judge on their triples (``gre/<data set>/judged/<system>/<judge>/factualness.json``).
         entities: that language models found in documents with needles.

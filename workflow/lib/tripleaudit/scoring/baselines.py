@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core import memory
+from tripleaudit.core.files import write_json, write_jsonl
 from tripleaudit.corpora.model import Sentence, Span, Triple
 from tripleaudit.corpora.spans import find_spans
 from tripleaudit.corpora.store import load_set, save_sentences
-from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.machine import memory
 from tripleaudit.protocols.types import Strings, distinct_triples
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 REPLICATES: Final = 1000
 MOST: Final = 10**5

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write, open_text
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, open_text
 from tripleaudit.protocols.variants import original_of, originals_of
 from tripleaudit.scoring.metrics import in_stratum
 from tripleaudit.scoring.units import SENTENCE, SHARED_TRIPLE, sum_by_unit

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import Field
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import read_rows
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
-from tripleaudit.fields import read_rows
 
 PUNCTUATION: Final = ".,;:!?()[]\"'“”‘’`"
 THRESHOLD: Final = 0.5  # a sentence passes above it, strictly

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.bootstrap import intervals
 from tripleaudit.scoring.matching import reduced
 from tripleaudit.scoring.metrics import micro

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers.common import load_json
 from tripleaudit.corpora.verbaliser import bare
-from tripleaudit.errors import UserError
-from tripleaudit.yaml_files import read_yaml
 
 SHOWN: Final = 2  # examples of a name
 LEAST: Final = 2  # pairs that are right, from which a name is guessed by them

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tripleaudit.core.files import read_json, write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.store import load_sentences, load_set
-from tripleaudit.files import read_json, write_json
 from tripleaudit.protocols.strata import STRATA, stratify
 from tripleaudit.protocols.types import SeenTriples
 from tripleaudit.scoring import gate

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tripleaudit import __version__
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write, open_text, read_json, sha256, write_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, open_text, read_json, sha256, write_json
 
 KEYS: Final = ("study", "corpus", "protocol", "training", "testing", "extractor", "noise", "seed")
 COLUMNS: Final = (*KEYS, "stratum", "matching", "metric", "value", "low", "high")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers import detect_format, read_corpus
@@ -18,7 +19,6 @@ from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES, Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Row
 from tripleaudit.corpora.readers.side import Side, has_both_sides, with_side
 from tripleaudit.corpora.remarks import say
-from tripleaudit.errors import UserError
 
 log = logging.getLogger(__name__)
 EMPTY = "; --missing empty takes such sentences as without triples"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
+from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.verbaliser import bare
-from tripleaudit.descriptors import MATCHINGS
 from tripleaudit.scoring.matching import PRIMARY, reduced, sentence_counts
 from tripleaudit.scoring.metrics import Micro, micro
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from tripleaudit.errors import UserError
-from tripleaudit.machine import storage
+from tripleaudit.core import storage
+from tripleaudit.core.errors import UserError
 
 Wanted = Callable[[str], bool]
 LITTLE = 1 << 30  # bytes that any archive may unpack to

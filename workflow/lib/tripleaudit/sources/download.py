@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tripleaudit import __version__
-from tripleaudit.errors import UserError, first_line
+from tripleaudit.core.errors import UserError, first_line
 from tripleaudit.sources.source import Source, parse_source
 
 log = logging.getLogger(__name__)

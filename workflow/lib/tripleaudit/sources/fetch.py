@@ -4,9 +4,9 @@ import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import is_sha256
-from tripleaudit.files import sha256 as sha256_of
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import is_sha256
+from tripleaudit.core.files import sha256 as sha256_of
 from tripleaudit.sources import archives
 from tripleaudit.sources.download import download, download_model, download_wheel, shown
 from tripleaudit.sources.source import Source, parse_source

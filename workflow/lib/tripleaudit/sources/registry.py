@@ -12,11 +12,11 @@ from urllib.parse import quote
 import yaml
 from pydantic import BeforeValidator, Field
 
-from tripleaudit.errors import UserError
-from tripleaudit.fields import AsTuple, Number, Section, Text, among
-from tripleaudit.shipped import DATA
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import AsTuple, Number, Section, Text, among
+from tripleaudit.core.shipped import DATA
+from tripleaudit.core.yaml_files import LOADER
 from tripleaudit.sources.source import Source, parse_source
-from tripleaudit.yaml_files import LOADER
 
 FOLDER = DATA / "registry"
 CORPORA, MODELS = "corpora.yaml", "models.yaml"  # a job depends on its own entries alone, which its rule names

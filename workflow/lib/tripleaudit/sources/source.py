@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 Kind = Literal["local", "https", "hub", "pypi", "parts"]
 

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.machine.modules import load_attribute
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.modules import load_attribute
 
 
 def main(reference: str, options: str, batch: str) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json, read_jsonl, sha256, write_json
+from tripleaudit.core.provenance import digest
 from tripleaudit.corpora.store import load_sentences
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, read_jsonl, sha256, write_json
 from tripleaudit.protocols.noising import NoiseSettings
-from tripleaudit.provenance import digest
 from tripleaudit.scoring import gate
 from tripleaudit.scoring.bootstrap import difference_intervals
 from tripleaudit.scoring.matching import PRIMARY, check_matching, sentence_counts

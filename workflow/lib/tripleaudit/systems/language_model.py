@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import SystemKind
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json, write_json
+from tripleaudit.core.descriptors import SystemKind
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json, write_json
+from tripleaudit.core.provenance import digest
 from tripleaudit.generative.extraction import Extraction, Task, build_task, extract, summary
 from tripleaudit.llm import section as settings_of
 from tripleaudit.llm.prompts import load_prompt
-from tripleaudit.provenance import digest
 from tripleaudit.systems.queries import Answered, Query
 
 PROMPTS = {"closed": "closed-list", "semi-open": "semi-open", "open": "open"}

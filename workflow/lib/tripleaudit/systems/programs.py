@@ -21,10 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core import memory
+from tripleaudit.core.descriptors import SystemKind
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.common import shown
-from tripleaudit.descriptors import SystemKind
-from tripleaudit.errors import UserError
-from tripleaudit.machine import memory
 from tripleaudit.systems import child
 from tripleaudit.systems.queries import Answered, Answers, Query
 

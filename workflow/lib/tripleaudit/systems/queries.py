@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tripleaudit.core.descriptors import SystemKind
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import build_corpus
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
@@ -18,8 +20,6 @@ from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Row
 from tripleaudit.corpora.remarks import say
 from tripleaudit.corpora.verbaliser import bare
-from tripleaudit.descriptors import SystemKind
-from tripleaudit.errors import UserError
 from tripleaudit.scoring.relation_names import renamed
 
 

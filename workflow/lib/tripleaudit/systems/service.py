@@ -14,9 +14,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
+from tripleaudit.core.descriptors import SystemKind
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.readers.common import shown
-from tripleaudit.descriptors import SystemKind
-from tripleaudit.errors import UserError
 from tripleaudit.systems.queries import Answered, Answers, Query
 
 logger = logging.getLogger(__name__)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tripleaudit.core.descriptors import SystemKind
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import RawSentence, RawTriple, build_corpus
 from tripleaudit.corpora.model import Sentence, Triple
 from tripleaudit.corpora.readers import read_corpus
 from tripleaudit.corpora.readers.rdf import read_any
 from tripleaudit.corpora.readers.records import PREDICTED_TRIPLES
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.descriptors import SystemKind
-from tripleaudit.errors import UserError
 from tripleaudit.scoring.sides import folded, load_side, partners, without_texts
 from tripleaudit.systems.queries import Answered, Answers, Query
 

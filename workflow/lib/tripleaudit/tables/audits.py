@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.files import write_json
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.remarks import stored_remarks
 from tripleaudit.corpora.store import load_sentences, load_set
-from tripleaudit.files import write_json
 from tripleaudit.protocols.leakage import leakage
 from tripleaudit.protocols.strata import audit_corpus
 from tripleaudit.protocols.types import SeenTriples, distinct_triples

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.descriptors import TABLES
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import TABLES
+from tripleaudit.core.errors import UserError
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.gates import sentences

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from tripleaudit.descriptors import EXTRACTORS
+from tripleaudit.core.descriptors import EXTRACTORS
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write
 from tripleaudit.scoring.counts import COLUMNS as COUNT_COLUMNS
 from tripleaudit.scoring.counts import load_counts
 from tripleaudit.scoring.matching import PRIMARY

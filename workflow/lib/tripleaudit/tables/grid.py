@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from tripleaudit.descriptors import MATCHINGS
+from tripleaudit.core.descriptors import MATCHINGS
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import labels

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from tripleaudit.descriptors import PROTOCOLS
-from tripleaudit.errors import UserError
+from tripleaudit.core.descriptors import PROTOCOLS
+from tripleaudit.core.errors import UserError
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from tripleaudit.descriptors import EXTRACTORS, PROTOCOLS
+from tripleaudit.core.descriptors import EXTRACTORS, PROTOCOLS
 from tripleaudit.scoring.baselines import BASELINES
 
 CORPORA = {

@@ -5,8 +5,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.scoring.scores import read_scores
 from tripleaudit.tables.inputs import OPTIONS, UNEQUAL, UNFINISHED, UNSETTLED, RunKey, ScoreIndex, TableInputs, run_of
 from tripleaudit.tables.unread_answers import UnreadAnswers, count_unread

@@ -8,9 +8,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from tripleaudit.descriptors import EXTRACTORS
-from tripleaudit.files import open_text
-from tripleaudit.shipped import DATA
+from tripleaudit.core.descriptors import EXTRACTORS
+from tripleaudit.core.files import open_text
+from tripleaudit.core.shipped import DATA
 
 FOLDER: Final = DATA / "reported"
 KEY: Final = ("table", "dataset", "setting", "model", "variant", "metric")

@@ -6,7 +6,7 @@ from typing import Any
 
 import jinja2
 
-from tripleaudit.shipped import DATA
+from tripleaudit.core.shipped import DATA
 
 TEMPLATE = DATA / "templates" / "model-card.md"
 SHOWN = 40  # relations

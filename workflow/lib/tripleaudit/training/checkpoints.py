@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tripleaudit.files import atomic_write, read_json, write_json
-from tripleaudit.machine import storage
+from tripleaudit.core import storage
+from tripleaudit.core.files import atomic_write, read_json, write_json
 
 logger = logging.getLogger(__name__)
 

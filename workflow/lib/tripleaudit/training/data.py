@@ -15,13 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tripleaudit.core.progress import watched
+from tripleaudit.core.randomness import generator, generators
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Alignment, token_triples
 from tripleaudit.extractors.base import Extractor, ExtractorConfig
 from tripleaudit.extractors.batches import GoldBatch, Shape, pad_batch
-from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.noising import EntityNoising
-from tripleaudit.randomness import generator, generators
 
 logger = logging.getLogger(__name__)
 

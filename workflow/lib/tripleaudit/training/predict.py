@@ -7,13 +7,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core import memory
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import write_json, write_jsonl
+from tripleaudit.core.provenance import provenance
 from tripleaudit.corpora.store import load_set, save_sentences
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import load_extractor
-from tripleaudit.files import write_json, write_jsonl
-from tripleaudit.machine import memory
-from tripleaudit.provenance import provenance
 from tripleaudit.training.session import report_unknown_relations
 
 logger = logging.getLogger(__name__)

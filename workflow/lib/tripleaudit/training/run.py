@@ -15,20 +15,19 @@ from typing import Any
 
 import torch
 
-from tripleaudit import code
+from tripleaudit.core import code, outputs, storage
+from tripleaudit.core.descriptors import MATCHINGS
+from tripleaudit.core.devices import share
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, sha256, write_json, write_jsonl
+from tripleaudit.core.locks import folder_lock
+from tripleaudit.core.provenance import digest, provenance
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.descriptors import MATCHINGS
-from tripleaudit.errors import UserError
 from tripleaudit.extractors.alignment import choose_words
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.registry import resolve
 from tripleaudit.extractors.span_types import learn_types
-from tripleaudit.files import atomic_write, sha256, write_json, write_jsonl
-from tripleaudit.machine import outputs, storage
-from tripleaudit.machine.devices import share
-from tripleaudit.machine.locks import folder_lock
 from tripleaudit.protocols.noising import EntityNoising, NoiseSettings
-from tripleaudit.provenance import digest, provenance
 from tripleaudit.scoring.matching import check_matching
 from tripleaudit.training.card import model_card
 from tripleaudit.training.convergence import convergence

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 import torch
 import transformers
 
+from tripleaudit.core.devices import gpu_slot, share
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.memory import is_out_of_memory, keep_freed_memory
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
-from tripleaudit.machine.devices import gpu_slot, share
-from tripleaudit.machine.memory import is_out_of_memory, keep_freed_memory
 
 logger = logging.getLogger(__name__)
 

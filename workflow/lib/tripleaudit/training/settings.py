@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field
 
-from tripleaudit.fields import (
+from tripleaudit.core.fields import (
     AsTuple,
     Batch,
     Count,

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from tripleaudit.errors import first_line
+from tripleaudit.core.errors import first_line
 from tripleaudit.extractors import formulation
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.training.optimizer import clip_gradients

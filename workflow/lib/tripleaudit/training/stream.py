@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tripleaudit.core.clock import Clock
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.extractors.alignment import Aligner, Alignment
 from tripleaudit.extractors.base import Extractor
-from tripleaudit.machine.clock import Clock
 from tripleaudit.scoring.gate import THRESHOLD
 
 WINDOW = 4096  # sentences that are read before the first of them is predicted

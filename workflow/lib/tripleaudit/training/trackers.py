@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
+from tripleaudit.core.errors import UserError
 
 logger = logging.getLogger(__name__)
 

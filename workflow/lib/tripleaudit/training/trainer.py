@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tripleaudit.errors import UserError
+from tripleaudit.core import memory
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.progress import Progress as Lines
 from tripleaudit.extractors.base import Extractor
 from tripleaudit.extractors.batches import ahead
 from tripleaudit.extractors.formulation import half_precision, on_device, products
-from tripleaudit.machine import memory
-from tripleaudit.machine.progress import Progress as Lines
 from tripleaudit.training import checkpoints
 from tripleaudit.training.data import Collator, TrainingSentences, batches
 from tripleaudit.training.embedding import embedding_rows, whole

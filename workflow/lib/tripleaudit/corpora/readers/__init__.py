@@ -1,7 +1,7 @@
 """Readers of corpus files, one module a format: :func:`read_corpus` is the way in.
 
 A reader module has ``read(path, **options)`` that yields :class:`~tripleaudit.corpora.corpus.RawSentence` objects and
-raises :class:`~tripleaudit.errors.UserError` with file and line or item, and its descriptor, which also says how a file
+raises :class:`~tripleaudit.core.errors.UserError` with file and line or item, and its descriptor, which also says how a file
 of the format is distinguished from others. A new format is one module.
 """
 
@@ -12,6 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.descriptors import FORMATS, CorpusFormat
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.corpus import Corpus, RawSentence, build_corpus, with_left_out
 from tripleaudit.corpora.readers.common import first_character, is_parquet, split_of
 from tripleaudit.corpora.readers.given import Given
@@ -19,9 +22,6 @@ from tripleaudit.corpora.readers.records import PARTS, Mapped
 from tripleaudit.corpora.readers.row_files import Probe
 from tripleaudit.corpora.readers.side import has_both_sides
 from tripleaudit.corpora.remarks import say
-from tripleaudit.descriptors import FORMATS, CorpusFormat
-from tripleaudit.errors import UserError
-from tripleaudit.shipped import shipped
 
 ANY_COLUMNS = "records"
 

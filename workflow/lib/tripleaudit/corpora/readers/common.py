@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import json_explained, open_text
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import json_explained, open_text
 
 OLD_EXCEL: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENOUGH = 1 << 16  # characters that hold the first object of most files

@@ -22,12 +22,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.errors import UserError
 
 
 def documents(path: Path, side: Side, occurrence: str = "first") -> Rows:

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.descriptors import CorpusFormat
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.readers.common import read_objects
 from tripleaudit.corpora.readers.records import Mapped
 from tripleaudit.corpora.readers.row_files import Probe, Rows, has, read_rows
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.descriptors import CorpusFormat
-from tripleaudit.errors import UserError
 
 Plain = Callable[[dict[str, Any], str], dict[str, Any] | LeftOut]
 

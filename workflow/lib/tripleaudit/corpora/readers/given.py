@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.shipped import shipped
 from tripleaudit.corpora.corpus import LeftOut, RawSentence
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.readers.common import shown
 from tripleaudit.corpora.readers.records import OWN, Mapped, side_of
 from tripleaudit.corpora.readers.side import with_side
-from tripleaudit.errors import UserError
-from tripleaudit.shipped import shipped
 
 EXPECTED = "expected a path, a data frame, rows with 'text' and 'triples', or for each sentence the list of its triples"
 

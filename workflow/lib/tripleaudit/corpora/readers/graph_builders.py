@@ -7,12 +7,12 @@ Most keep the text with its triples; one that does not (``kg-gen``, ``gliner2``)
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import ABSENT, Probe, Row, Rows, at, has, read_parquet, read_rows
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.errors import UserError
 
 # LangChain: GraphDocument.model_dump()
 LANGCHAIN = form(

@@ -6,12 +6,12 @@ What is particular about one stands above its declaration. ``none`` are the labe
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import first_character, items, load_json, read_objects, shown, take
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, has, lines
 from tripleaudit.corpora.readers.side import Side
-from tripleaudit.errors import UserError
 
 # NYT24 and NYT11 as CoType published them, one JSON object a line; entities are called by their strings
 NYT_RAW = form(

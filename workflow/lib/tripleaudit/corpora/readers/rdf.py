@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import open_text
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import read_objects, shown, unique_keys
 from tripleaudit.corpora.readers.documents import REBEL_SAID
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, read_rows
-from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
 
 SYNTAX: Final = {"ttl": "turtle", "nt": "nt", "jsonld": "json-ld", "trig": "trig", "nq": "nquads"}
 FILE: Final = re.compile(rf"(.+)\.({'|'.join(SYNTAX)})(?:\.gz|\.zst)?")

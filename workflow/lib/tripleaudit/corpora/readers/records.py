@@ -21,15 +21,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
+from tripleaudit.core.descriptors import CorpusFormat
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.fields import Section, Text, among
+from tripleaudit.core.files import is_collection, read_jsonl
 from tripleaudit.corpora.corpus import MALFORMED, MISSING, LeftOut, RawSentence, RawTriple
 from tripleaudit.corpora.readers.common import read_objects, shown
 from tripleaudit.corpora.readers.row_files import ABSENT, Row, at, read_rows
 from tripleaudit.corpora.readers.side import SIDES, Side, with_side
 from tripleaudit.corpora.words import cuts_word
-from tripleaudit.descriptors import CorpusFormat
-from tripleaudit.errors import UserError
-from tripleaudit.fields import Section, Text, among
-from tripleaudit.files import is_collection, read_jsonl
 
 NO_RELATION = (None, "", "None", "NA", "no_relation")
 ORDERS = ("sro", "sor", "rso", "ros", "osr", "ors")

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import open_text
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.common import (
     check_archive,
@@ -17,8 +19,6 @@ from tripleaudit.corpora.readers.common import (
     read_objects,
     split_of,
 )
-from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
 
 ABSENT: Any = object()
 CELL = 1 << 30  # characters of a CSV field at most; csv itself stops at 131,072

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.row_files import Row, Rows
-from tripleaudit.errors import UserError
 
 Name = Literal["truth", "predict"]
 SIDES: Final = ("truth", "predict")

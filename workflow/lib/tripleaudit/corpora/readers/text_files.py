@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import open_text
 from tripleaudit.corpora.corpus import LeftOut
 from tripleaudit.corpora.readers.form import form
 from tripleaudit.corpora.readers.records import decoded
 from tripleaudit.corpora.readers.row_files import Probe, Row, Rows, lines
-from tripleaudit.errors import UserError
-from tripleaudit.files import open_text
 
 TYPED: dict[str, Any] = {
     "id": "id", "triples": "triples", "relation": "r", "subject_type": "st", "object_type": "ot"

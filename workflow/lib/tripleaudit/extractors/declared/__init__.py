@@ -11,12 +11,12 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
+from tripleaudit.core.errors import hint
+from tripleaudit.core.fields import Count, Section, among
+from tripleaudit.core.shipped import DATA
+from tripleaudit.core.yaml_files import read_yaml
 from tripleaudit.corpora.spans import OCCURRENCES
-from tripleaudit.errors import hint
 from tripleaudit.extractors.alignment import LAYOUTS, WORDS
-from tripleaudit.fields import Count, Section, among
-from tripleaudit.shipped import DATA
-from tripleaudit.yaml_files import read_yaml
 
 SHIPPED: Final = read_yaml(DATA / "presets.yaml")
 OFFICIAL: Final[dict[str, dict[str, Any]]] = SHIPPED["defaults"]

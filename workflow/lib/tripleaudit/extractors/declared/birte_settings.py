@@ -1,7 +1,7 @@
 """What BiRTE declares."""
 
+from tripleaudit.core.fields import Rate
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Rate
 
 
 class BiRTESettings(ExtractorSettings):

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
+from tripleaudit.core.fields import among
 from tripleaudit.extractors.alignment import EXCLUSIVE, LAYOUTS
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import among
 
 
 class CasRelSettings(ExtractorSettings):

@@ -1,7 +1,7 @@
 """What GRTE declares."""
 
+from tripleaudit.core.fields import Number, Rate
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Number, Rate
 
 
 class GRTESettings(ExtractorSettings):

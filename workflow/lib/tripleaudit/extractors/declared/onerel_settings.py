@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal
 
+from tripleaudit.core.fields import Rate, form
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Rate, form
 
 MARKER = form("marker, without which onerel finds no entity of one token", Literal["marker"], {"enum": ["marker"]})
 

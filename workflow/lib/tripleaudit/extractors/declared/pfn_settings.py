@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
+from tripleaudit.core.fields import Number, Rate, among
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Number, Rate, among
 
 
 class PFNSettings(ExtractorSettings):

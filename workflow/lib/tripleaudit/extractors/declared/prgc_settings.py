@@ -1,7 +1,7 @@
 """What PRGC declares."""
 
+from tripleaudit.core.fields import Rate, Share
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Rate, Share
 
 
 class PRGCSettings(ExtractorSettings):

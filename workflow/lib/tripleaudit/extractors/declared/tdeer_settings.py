@@ -1,7 +1,7 @@
 """What TDEER declares."""
 
+from tripleaudit.core.fields import Count, NotNegative
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Count, NotNegative
 
 
 class TDEERSettings(ExtractorSettings):

@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
+from tripleaudit.core.fields import Count, among
 from tripleaudit.corpora.spans import OCCURRENCES
 from tripleaudit.extractors.declared import OFFICIAL, ExtractorSettings
-from tripleaudit.fields import Count, among
 
 
 class TPLinkerSettings(ExtractorSettings):

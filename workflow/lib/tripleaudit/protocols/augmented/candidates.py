@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, NamedTuple
 
+from tripleaudit.core.progress import watched
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.machine.progress import watched
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel, Ranked
 from tripleaudit.protocols.augmented.vectors import NearestWords
 from tripleaudit.protocols.substitution import Entity, Layout, Offsets, Words, like, replace_at, replaceable, same

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError, first_line
-from tripleaudit.machine.outputs import check_unchanged
-from tripleaudit.machine.progress import Progress
+from tripleaudit.core.errors import UserError, first_line
+from tripleaudit.core.outputs import check_unchanged
+from tripleaudit.core.progress import Progress
 from tripleaudit.protocols.substitution import replaceable
 
 Ranked = list[tuple[str, float]]

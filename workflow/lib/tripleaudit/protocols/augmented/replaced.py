@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
+from tripleaudit.core.errors import UserError
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.words import segments
-from tripleaudit.errors import UserError
 from tripleaudit.protocols.augmented.candidates import VECTORS, Found, find_candidates
 from tripleaudit.protocols.augmented.masked_lm import MaskedLanguageModel
 from tripleaudit.protocols.augmented.vectors import NearestWords

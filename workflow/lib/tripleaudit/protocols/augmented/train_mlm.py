@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tripleaudit.core import storage
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.progress import Progress
 from tripleaudit.corpora.model import Sentence
-from tripleaudit.errors import UserError
-from tripleaudit.machine import storage
-from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.masked_lm import load, logits_at
 
 log = logging.getLogger(__name__)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.progress import Progress
 from tripleaudit.corpora.model import Sentence
 from tripleaudit.corpora.words import segments
-from tripleaudit.errors import UserError
-from tripleaudit.machine.progress import Progress
 from tripleaudit.protocols.augmented.masked_lm import load
 from tripleaudit.protocols.substitution import like, replaceable, same
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from tripleaudit.descriptors import TableSpec
-from tripleaudit.files import read_json
+from tripleaudit.core.descriptors import TableSpec
+from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, number
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, sentences

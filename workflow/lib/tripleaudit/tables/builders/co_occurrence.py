@@ -3,7 +3,7 @@
 Two known names in a sentence that joins them by nothing are hard negatives: what the names suggest is wrong there.
 """
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.held_names import KINDS
 from tripleaudit.tables import labels

@@ -4,7 +4,7 @@ The ids of augmented sentences say whose variants they are. The difference of F1
 is drawn, or exchanged, with all its variants.
 """
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.variants import variants_of
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.bootstrap import Interval

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, MIN_CASES, Cell, Row, Table, subject

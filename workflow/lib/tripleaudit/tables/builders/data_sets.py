@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.protocols.strata import STRATA
 from tripleaudit.protocols.types import TRIPLE_TYPES
 from tripleaudit.tables import labels, reported

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tripleaudit.descriptors import Headline, TableSpec
-from tripleaudit.files import read_jsonl
+from tripleaudit.core.descriptors import Headline, TableSpec
+from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables.cells import GAP, SMALL, Cell, Column, Row, Table, subject
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, leader, several
 from tripleaudit.tables.inputs import RunKey, TableInputs, run_of

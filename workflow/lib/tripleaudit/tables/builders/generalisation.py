@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, counted, doubt_of_training, leader, sentences, several

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.grescores.rank_correlations import MIN_SYSTEMS, Correlation, mean_ranks, mean_spearman
 from tripleaudit.scoring.bootstrap import FEWEST
 from tripleaudit.tables import reported

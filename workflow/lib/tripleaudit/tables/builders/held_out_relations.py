@@ -1,6 +1,6 @@
 """``unseen-relations``: who extracts triples of relations that no training sentence has."""
 
-from tripleaudit.descriptors import EXTRACTORS, Headline, TableSpec
+from tripleaudit.core.descriptors import EXTRACTORS, Headline, TableSpec
 from tripleaudit.protocols.unseen_relations import NAME
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.tables import labels

@@ -4,7 +4,7 @@ Results of papers that count by different rules cannot be compared (Taillé et a
 choice of a rule changes.
 """
 
-from tripleaudit.descriptors import MATCHINGS, TableSpec
+from tripleaudit.core.descriptors import MATCHINGS, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import contrast, pairs_of

@@ -7,7 +7,7 @@ the mean of, with which interval (``inputs``), and when a sentence may be said a
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import reported
 from tripleaudit.tables.cells import Cell, Table
 from tripleaudit.tables.gates import FEW, NOT_MEASURED, bounded, contrast, pairs_of, sentences, several

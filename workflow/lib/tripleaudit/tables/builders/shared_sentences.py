@@ -2,7 +2,7 @@
 
 import statistics
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.units import design_effect
 from tripleaudit.tables import labels

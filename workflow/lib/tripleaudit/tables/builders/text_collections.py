@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tripleaudit.descriptors import TableSpec
-from tripleaudit.files import read_json
+from tripleaudit.core.descriptors import TableSpec
+from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import Cell, Row, Table
 from tripleaudit.tables.gates import NOT_MEASURED, several

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.builders.zero_triples import PARTIAL_EXTRACTOR
 from tripleaudit.tables.cells import GAPS, REPORTED, Cell, Column, Row, Table, about

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any, Final
 
-from tripleaudit.descriptors import TableSpec
+from tripleaudit.core.descriptors import TableSpec
 from tripleaudit.tables import labels
 from tripleaudit.tables.cells import GAPS, Cell, Row, Table, subject
 from tripleaudit.tables.encoders import UNKNOWN, describe_encoder

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.baselines import BASELINES
 from tripleaudit.scoring.rows import split_two_step, two_step_name
 from tripleaudit.scoring.scores import CLASSIFICATION

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from tripleaudit.descriptors import Headline, TableSpec
+from tripleaudit.core.descriptors import Headline, TableSpec
 from tripleaudit.scoring.matching import PRIMARY
 from tripleaudit.tables import labels, reported
 from tripleaudit.tables.cells import Cell, Table

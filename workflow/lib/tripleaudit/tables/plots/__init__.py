@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import atomic_write
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write
 from tripleaudit.tables import panels
 from tripleaudit.tables.inputs import TableInputs
 from tripleaudit.tables.loading import load_inputs

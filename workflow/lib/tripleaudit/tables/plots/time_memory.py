@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_jsonl
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_jsonl
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import TableInputs
 

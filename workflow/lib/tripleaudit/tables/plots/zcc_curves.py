@@ -1,7 +1,7 @@
 """``zcc-curves``: precision over recall of the zero-cardinality classifiers with their operating points."""
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.tables import labels, panels
 from tripleaudit.tables.inputs import RunKey, TableInputs
 

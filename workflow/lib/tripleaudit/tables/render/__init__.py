@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tripleaudit.files import atomic_write
+from tripleaudit.core.files import atomic_write
 from tripleaudit.tables.cells import Table
 from tripleaudit.tables.render.csv_form import to_csv
 from tripleaudit.tables.render.json_form import to_json

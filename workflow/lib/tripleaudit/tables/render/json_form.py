@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from tripleaudit.errors import UserError
-from tripleaudit.files import read_json
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import read_json
 from tripleaudit.tables.cells import Cell, Table
 
 

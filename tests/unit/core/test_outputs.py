@@ -1,0 +1,134 @@
+"""Published files of a study: who may publish, and how changed files are noticed."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tripleaudit.cli import main
+from tripleaudit.core import outputs, storage
+from tripleaudit.core.errors import UserError
+from tripleaudit.core.files import atomic_write, open_text, write_json
+from tripleaudit.scoring.scores import Score, keys_of, read_scores, write_scores
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    folder = tmp_path / "results" / "small"
+    monkeypatch.setenv("TRIPLEAUDIT_STUDY_FOLDER", str(folder))
+    yield folder
+    outputs.release_claims()
+
+
+def in_another_process(code: str) -> None:
+    command = [sys.executable, "-P", "-c", f"from tripleaudit.core import outputs; {code}"]
+    subprocess.run(command, check=True)
+
+
+def test_a_job_that_outlived_its_workflow_publishes_nothing(study):
+    file = study / "predictions.jsonl"
+    outputs.claim("predict x")
+    in_another_process("outputs.claim('predict x')")  # the study was started again
+    with pytest.raises(UserError, match="another job was started for this file meanwhile"):
+        write_json(file, [])
+    assert not file.exists()
+
+
+def test_an_older_job_does_not_replace_the_file_of_a_later_one_that_has_ended(study):
+    outputs.claim("predict x")
+    in_another_process("outputs.claim('predict x'); outputs.release_claims()")
+    with pytest.raises(UserError, match="another job was started"):
+        write_json(study / "predictions.jsonl", [])
+
+
+def test_an_older_job_with_the_same_settings_may_finish(study):
+    outputs.claim("train x", "settings")
+    in_another_process("outputs.claim('train x', 'settings')")
+    in_another_process("outputs.claim('train y', 'other settings')")
+    write_json(study / "model.json", {})
+    assert (study / "model.json").is_file()
+
+
+def test_a_study_in_a_folder_that_cannot_be_written_claims_nothing(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("TRIPLEAUDIT_STUDY_FOLDER", str(tmp_path / "file"))
+    outputs.claim("train x")
+    write_json(tmp_path / "a.json", {})
+
+
+@pytest.mark.parametrize(
+    ("damage", "state"),
+    [
+        (lambda data: data, "unchanged"),
+        (lambda data: data[: len(data) // 2], "cut"),
+        (lambda data: b"", "empty"),
+        (lambda data: data.replace(b"1", b"2"), "changed"),
+        (lambda data: data.partition(b"\n")[2], "cut"),
+    ],
+)
+def test_a_file_that_changed_after_its_job_is_named(study, damage, state):
+    file = study / "tables" / "table.csv"
+    with atomic_write(file) as stream:
+        stream.write("a,1\nb,1\n")
+    file.write_bytes(damage(file.read_bytes()))
+    os.utime(file, (1, 1))
+    assert dict(outputs.verify(study)) == {"tables/table.csv": state}
+    if state == "unchanged":
+        with open_text(file) as stream:
+            assert stream.read() == "a,1\nb,1\n"
+    else:
+        with (
+            pytest.raises(UserError, match="table.csv: has changed since its job wrote it; delete the file"),
+            open_text(file),
+        ):
+            pass
+
+
+def test_a_file_that_is_gone_is_named(study):
+    write_json(study / "a.json", {})
+    (study / "a.json").unlink()
+    assert dict(outputs.verify(study)) == {"a.json": "missing"}
+
+
+def test_checkpoints_and_files_outside_the_study_have_no_digests(study, tmp_path):
+    write_json(study / "models" / "checkpoints" / "state.json", {})
+    write_json(tmp_path / "other.json", {})
+    assert dict(outputs.verify(study)) == {}
+
+
+def test_models_can_be_read_by_colleagues(study, tmp_path):
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    weights = fresh / "model.safetensors"
+    weights.touch(mode=0o600)
+    study.mkdir(parents=True)
+    umask = os.umask(0o022)
+    try:
+        storage.publish(fresh, study)
+    finally:
+        os.umask(umask)
+    assert (study / "model.safetensors").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "score-run --gold {0} --predictions {0} --keys {{}} --out-scores {1}/s.csv --out-counts {1}/c.json",
+        "predict-baseline --baseline memorise --train {0} --test {0} --out {1}/p.jsonl",
+        "original-split --sentences {0} --setting wz --out {1}/o.jsonl",
+    ],
+)
+def test_sets_without_sentences_are_refused(tmp_path, capsys, step):
+    empty = tmp_path / "empty.jsonl"
+    empty.touch()
+    assert main(step.format(empty, tmp_path).split()) == 1
+    assert capsys.readouterr().err == f"error: {empty}: has no sentences; expected at least one\n"
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_scores_that_are_not_finite_are_refused(tmp_path, value):
+    scores = tmp_path / "scores.csv"
+    write_scores(scores, [Score(keys_of({"study": "s"}), "all", "exact", "f1", float(value))])
+    with pytest.raises(UserError, match=r"scores.csv line 2: expected finite numbers"):
+        read_scores(scores)

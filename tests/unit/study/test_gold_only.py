@@ -1,0 +1,79 @@
+"""Studies with a gold set alone, and what is found in a study's own files before anything runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tripleaudit.cli import main
+from tripleaudit.core.errors import UserError
+from tripleaudit.study.study import Study
+
+ENDPOINTS = {"endpoints": {"lm": {"base_url": "http://127.0.0.1:9", "model": "m"}}}
+WITH = {"id": "a", "text": "Ann wrote Emma", "triples": [["Ann", "wrote", "Emma"]]}
+WITHOUT = {"id": "b", "text": "It rains.", "triples": []}
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """Write a study of the corpus ``c`` with these files and sections; returns its path."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(files: dict[str, list[dict]], corpus: dict | None = None, **sections) -> str:
+        for split, rows in files.items():
+            Path(f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        named = {split: f"{split}.jsonl" for split in files}
+        config = {"study": "s", "corpora": {"c": {"files": named, **(corpus or {})}}, **sections}
+        Path("study.yaml").write_text(yaml.safe_dump(config))
+        return "study.yaml"
+
+    return write
+
+
+OPEN = {"systems": {"lm": {"endpoint": "lm", "setting": "open"}}, "generative": ENDPOINTS}
+
+
+def test_a_gold_set_alone_is_a_study_of_systems_that_need_no_training(study, capsys) -> None:
+    path = study({"test": [WITH]}, **OPEN)
+    assert main(["validate", path]) == 0
+    assert "this study can run" in capsys.readouterr().out
+    found = Study.read(path)
+    assert [row.train for row in found.scored.values()] == [""]
+    assert "type-f1" in found.report.possible and "triple-types" not in found.report.possible
+    assert found.data.counts() == ["results/s/corpora/c/test.counts.json"]
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"extractors": {"casrel": None}}, "casrel need training sentences"),
+        ({**OPEN, "protocols": {"original": None, "rearranged": None}}, "the protocol rearranged needs training"),
+    ],
+)
+def test_what_needs_training_sentences_is_refused(study, sections, message) -> None:
+    with pytest.raises(UserError, match=f"corpora/c/files: the key 'train' is missing; .*{message}"):
+        Study.read(study({"test": [WITH]}, **sections))
+
+
+def test_empty_test_sentences_are_tested_unless_the_study_says_otherwise(study, capsys) -> None:
+    assert Study.read(study({"test": [WITH, WITHOUT]}, **OPEN)).settings == ["nz", "wz"]
+    assert Study.read(study({"test": [WITH]}, **OPEN)).settings == ["nz"]
+    path = study({"test": [WITH, WITHOUT]}, settings=["nz"], **OPEN)
+    assert Study.read(path).settings == ["nz"]
+    assert main(["validate", path]) == 0
+    assert "1 of 2 test sentences have no triples and are left out" in capsys.readouterr().out
+
+
+def test_validate_offers_the_relations_that_a_closed_prompt_needs(study, capsys) -> None:
+    closed = {"systems": {"lm": {"endpoint": "lm"}}, "generative": ENDPOINTS}
+    assert main(["validate", study({"test": [WITH]}, **closed)]) == 1
+    assert "list them under corpora/c/relations, such as {wrote: ''}" in capsys.readouterr().err
+    assert main(["validate", study({"test": [WITH]}, {"relations": {"wrote": ""}}, **closed)]) == 0
+
+
+def test_validate_finds_splits_that_would_be_empty(study, capsys) -> None:
+    assert main(["validate", study({"train": [WITH], "test": [WITHOUT]}, **OPEN)]) == 1
+    error = capsys.readouterr().err
+    assert "corpora/c/files/train: split: part 'valid' of 1 sentences would be empty" in error
+    assert "corpora/c/files/test: no sentence has a triple" in error

@@ -1,0 +1,34 @@
+"""Values of a study that people write and that YAML or Python read otherwise."""
+
+import pytest
+import yaml
+
+from tripleaudit.core.errors import UserError
+from tripleaudit.study.study import Study
+
+BASE = """
+study: x
+corpora: {demo: {files: {train: resources/demo/train.jsonl, test: resources/demo/test.jsonl}}}
+"""
+
+
+def study(text: str) -> Study:
+    return Study(yaml.safe_load(BASE + text))
+
+
+def test_a_number_with_an_exponent_is_a_number() -> None:
+    one = study("extractors: {casrel: {encoder_learning_rate: 3e-4, model: {prior: 1e-2}}}")
+    settings = one.config["extractors"]["casrel"]
+    assert settings["encoder_learning_rate"] == 3e-4 and settings["model"] == {"prior": 1e-2}
+
+
+def test_other_text_is_no_number() -> None:
+    with pytest.raises(UserError, match="encoder_learning_rate: expected number, got 'fast'"):
+        study("extractors: {casrel: {encoder_learning_rate: fast}}")
+
+
+def test_an_own_extractor_whose_name_is_not_its_key_is_refused_before_anything_runs(tmp_path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("from tripleaudit.extractors.casrel import CasRel\n\n\nclass Mine(CasRel):\n    name = 'broken'\n")
+    with pytest.raises(UserError, match="own_extractors/mine: Mine has the name 'broken', expected 'mine'"):
+        study(f"own_extractors: {{mine: '{file}:Mine'}}\nextractors: {{mine: }}")

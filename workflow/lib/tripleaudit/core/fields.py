@@ -1,0 +1,418 @@
+"""Typed settings: the base of every section of a study, the kinds of values they hold, and what is wrong with one.
+
+A setting is written once, as an annotated field with its range and, as the string below it, its description; from there
+come its check before anything runs, its check in the job, the JSON schema and the reference in ``config/README.md``.
+"""
+
+import ast
+import contextlib
+import functools
+import inspect
+import itertools
+import re
+import textwrap
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    TypeAdapter,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError, core_schema
+
+from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.files import read_jsonl, write_jsonl
+
+TIME = r"^\s*\d+(\.\d+)?\s*(s|m|h|d|w|seconds?|secs?|minutes?|mins?|hours?|days?|weeks?)?\s*$"  # as Snakemake has it
+EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+def is_exponent(value: Any) -> bool:
+    """Whether a value is the text of a number with an exponent, such as ``3e-4``."""
+    return isinstance(value, str) and EXPONENT.fullmatch(value.strip()) is not None
+
+
+def read_exponents(values: Any) -> Any:
+    """Return a mapping with numbers such as ``3e-4``, which YAML 1.1 takes for text, as numbers."""
+    if not isinstance(values, Mapping):
+        return values
+    return {key: float(value) if is_exponent(value) else value for key, value in values.items()}
+
+
+def _takes(annotation: Any, kind: type[Any]) -> bool:
+    """Whether a type is of this kind, or a union or list with it."""
+    return annotation is kind or any(_takes(part, kind) for part in get_args(annotation))
+
+
+class Section(BaseModel):
+    """A part of a study's configuration: no unknown keys, no silent conversion, no nan."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        frozen=True,
+        protected_namespaces=(),
+        defer_build=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_exponents(cls, values: Any) -> Any:
+        """Read numbers such as ``3e-4``, which YAML 1.1 takes for text, where a key expects a number."""
+        if not isinstance(values, Mapping):
+            return values
+        numbers = {
+            key: float(values[key])
+            for name, field in cls.model_fields.items()
+            if (key := field.alias or name) in values and is_exponent(values[key]) and _takes(field.annotation, float)
+        }
+        return {**values, **numbers} if numbers else values
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], where: str) -> Self:
+        """Return the settings that a command was given.
+
+        Raises:
+            UserError: one sentence for each that is unknown, does not fit or contradicts another one; all begin with
+                ``where``.
+        """
+        made, problems = cls.tried(values, where)
+        if made is None or problems:
+            raise UserError("; ".join(problems))
+        return made
+
+    @classmethod
+    def tried(cls, values: Mapping[str, Any], where: str) -> tuple[Self | None, list[str]]:
+        """Return the settings, None if they cannot be made, and the sentences that :meth:`checked` raises."""
+        try:
+            made = cls.model_validate(dict(values))
+        except ValidationError as error:
+            return None, [mistake.sentence(where) for mistake in mistakes(error, cls)]
+        return made, [f"{where}/{problem}" for problem in made.contradictions()]
+
+    @classmethod
+    def trusted(cls, values: Mapping[str, Any]) -> Self:
+        """Return settings that were checked before, lists as the tuples that fields ask for, without other keys."""
+        known = {field.alias or name: field.metadata for name, field in cls.model_fields.items()}
+        made = (
+            (key, tuple(each) if isinstance(each, list) and AsTuple in known.get(key, ()) else each)
+            for key, each in values.items()
+        )
+        return cls.model_construct(**dict(made))
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield the key and a sentence for each setting that fits its range but not another setting."""
+        yield from ()
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core)
+        keys = handler.resolve_ref_schema(schema)["properties"]
+        for name, text in cls.meanings().items():
+            keys[cls.model_fields[name].alias or name].setdefault("description", text)
+        return schema
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Return the string below each field: read when help or a reference asks, because that takes its time."""
+        found = {}
+        for section in (base for base in reversed(cls.__mro__) if issubclass(base, Section)):
+            with contextlib.suppress(OSError):  # made of other sections, it has no source
+                (written,) = ast.parse(textwrap.dedent(inspect.getsource(section))).body
+                for field, text in itertools.pairwise(getattr(written, "body", ())):
+                    if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                        found[ast.unparse(field.target)] = inspect.cleandoc(ast.literal_eval(text.value))
+        return found
+
+    def given(self) -> dict[str, Any]:
+        """Return the keys that the user named, as JSON values."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+    def full(self) -> dict[str, Any]:
+        """Return all keys with their defaults, as JSON values."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+def _empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+OrEmpty = BeforeValidator(_empty)  # `casrel:` with nothing after it is an entry with all defaults
+
+
+class form:
+    """The check of a value that has forms of its own, for ``Annotated[KIND, form(…)]``.
+
+    Args:
+        expected: the forms in words.
+        kind: the type that has them.
+        schema: the same as JSON schema.
+    """
+
+    def __init__(self, expected: str, kind: Any, schema: Mapping[str, Any]):
+        self.expected, self.kind, self.schema = expected, kind, schema
+
+    def check(self, value: Any) -> Any:
+        try:
+            _adapter(self.kind).validate_python(value, strict=True)
+        except ValidationError:
+            found = {"wanted": self.expected, "value": _short(value)}
+            raise PydanticCustomError("form", "expected {wanted}, got {value}", found) from None
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return dict(self.schema)
+
+
+def among(values: Collection[Any]) -> form:
+    """Return the check of a value that is one of a few; ``True`` is not the same as 1."""
+    known = [(type(value), value) for value in values]
+    expected = f"one of {', '.join(str(value) or '(empty)' for value in values)}"
+
+    def same(value: Any) -> Any:
+        if (type(value), value) not in known:
+            raise ValueError
+        return value
+
+    return form(expected, Annotated[Any, AfterValidator(same)], {"enum": list(values)})
+
+
+class one_of(form):
+    """The check of a name that a registry knows.
+
+    Args:
+        known: all names; asked when a value is checked, because plugins add to them.
+        what: the kind of thing, such as ``matching rule``.
+    """
+
+    def __init__(self, known: Callable[[], Collection[str]], what: str):
+        self.known, self.what = known, what
+
+    def check(self, value: Any) -> Any:
+        if value not in self.known():
+            found = {"what": self.what, "value": value, "hint": hint(value, self.known())}
+            raise PydanticCustomError("name", "unknown {what} '{value}'{hint}", found)
+        return value
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"enum": list(self.known())}
+
+
+def _paths(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _unique(value: Sequence[Any]) -> Sequence[Any]:
+    for number, item in enumerate(value):
+        if item in value[:number]:
+            raise PydanticCustomError("unique", "expected each once, got {item} twice", {"item": repr(item)})
+    return value
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Unique = AfterValidator(_unique)
+AsTuple = BeforeValidator(_as_tuple)  # the list of a file as the tuple of a dataclass
+Name = Annotated[str, Field(pattern=NAME)]
+Text = Annotated[str, Field(min_length=1)]
+MOST = 10**9  # of anything that is counted; more is a slip of the keyboard
+Count = Annotated[int, Field(ge=0, le=MOST)]
+Number = Annotated[int, Field(ge=1, le=MOST)]
+Resamples = Annotated[int, Field(ge=0, le=10**5)]  # more change no digit that is shown
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # of NumPy's generators
+Batch = Annotated[int, Field(ge=1, le=2**16)]  # what is computed at a time
+Processes = Annotated[int, Field(ge=1, le=2**10)]  # or threads, of one machine
+Share = Annotated[float, Field(ge=0, le=1)]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0, le=MOST)]
+NotNegative = Annotated[float, Field(ge=0, le=MOST)]
+LearningRate = Annotated[float, Field(gt=0, le=1)]
+Temperature = Annotated[float, Field(ge=0, le=2)]  # the range of the servers' APIs
+Paths = Annotated[
+    list[Text],
+    Field(min_length=1),
+    BeforeValidator(_paths),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
+]
+Runtime = Annotated[
+    Any,
+    form(
+        "minutes, or a time such as '4h'",
+        Annotated[str, Field(pattern=TIME)] | Annotated[int, Field(gt=0)],
+        {"type": ["string", "integer"]},
+    ),
+]
+
+
+EXPECTED = {
+    "int_type": "integer",
+    "int_from_float": "integer",
+    "float_type": "number",
+    "string_type": "string",
+    "bool_type": "boolean",
+    "list_type": "array",
+    "tuple_type": "array",
+    "dict_type": "object",
+    "model_type": "object",
+    "model_attributes_type": "object",
+    "dataclass_type": "object",
+    "finite_number": "a finite number",
+    "greater_than_equal": "at least {ge}",
+    "greater_than": "more than {gt}",
+    "less_than_equal": "at most {le}",
+    "less_than": "less than {lt}",
+    "too_short": "at least {min_length} of them",
+    "too_long": "at most {max_length} of them",
+    "string_too_short": "at least {min_length} characters",
+    "string_too_long": "at most {max_length} characters",
+    "literal_error": "one of {expected}",
+    "string_pattern_mismatch": "letters, digits, '.', '_' and '-', starting with a letter or digit",
+}
+
+
+class Mistake(NamedTuple):
+    """One value that does not fit.
+
+    Attributes:
+        loc: path of the keys to it.
+        where: path of what the sentence is about: for a key too many or too few, the section around it.
+        text: the sentence.
+        kind: of the mistake, as pydantic calls it.
+        key: path of a key that is missing, or that another one asks for.
+    """
+
+    loc: tuple[str | int, ...]
+    where: tuple[str | int, ...]
+    text: str
+    kind: str = ""
+    key: tuple[str | int, ...] = ()
+
+    def sentence(self, root: str = "") -> str:
+        """Return the sentence behind its location; ``root`` is the name of the validated part."""
+        return f"{'/'.join([*filter(None, [root]), *map(str, self.where)]) or '(top level)'}: {self.text}"
+
+
+def mistakes(error: ValidationError, model: type[Any]) -> Iterator[Mistake]:
+    """Yield each mistake that a validation found."""
+    found = error.errors(include_url=False)
+    within = {each["loc"][:-1] for each in found}  # a list of which no item fits counts as too short, too
+    for each in found:
+        loc, kind, value = each["loc"], each["type"], each["input"]
+        if kind == "too_short" and loc in within:
+            continue
+        if loc and loc[-1] == "[key]":
+            expected = EXPECTED["string_pattern_mismatch"]
+            yield Mistake(loc[:-1], loc[:-2], f"{loc[-2]!r} is no name; expected {expected}")
+        elif kind in ("extra_forbidden", "unexpected_keyword_argument"):
+            known = hint(loc[-1], keys_at(schema_of(model), loc[:-1]))
+            yield Mistake(loc, loc[:-1], f"unknown key '{loc[-1]}'{known}")
+        elif kind == "missing":
+            yield Mistake(loc[:-1], loc[:-1], f"the key '{loc[-1]}' is missing", kind, loc)
+        elif kind in EXPECTED:
+            expected = EXPECTED[kind].format(
+                **{k: f"{v:g}" if isinstance(v, float) else v for k, v in each.get("ctx", {}).items()}
+            )
+            yield Mistake(loc, loc, f"expected {expected}, got {_short(value)}")
+        else:
+            needed = each.get("ctx", {}).get("needed")  # a key that another one asks for
+            yield Mistake(loc, loc, each["msg"], kind, (*loc, needed) if needed else ())
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def keys_at(schema: dict[str, Any], loc: Iterable[str | int]) -> list[str]:
+    """Return the keys that a JSON schema knows at a location."""
+    part = schema
+    for key in loc:
+        part = resolved(part, schema)
+        entries = [part.get("additionalProperties"), part.get("items"), *part.get("patternProperties", {}).values()]
+        entries = [each for each in entries if isinstance(each, dict)]
+        part = part.get("properties", {}).get(key) or (entries[0] if entries else {})
+    return sorted(resolved(part, schema).get("properties", {}))
+
+
+@functools.cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+@functools.cache
+def schema_of(model: type[Any]) -> dict[str, Any]:
+    """Return the JSON schema of a model or a dataclass."""
+    return _adapter(model).json_schema(by_alias=True)
+
+
+CLOSED = ConfigDict(extra="forbid")  # ``__pydantic_config__`` of a dataclass that rows of a file are read as
+Row = TypeVar("Row")
+
+
+def read_rows(path: str | Path, kind: type[Row]) -> list[Row]:
+    """Read JSON lines, each a dataclass or model of this kind.
+
+    Raises:
+        UserError: a line is none; the message names file and line.
+    """
+    return [row_of(row, kind, f"{path} line {number}") for number, row in read_jsonl(path)]
+
+
+def write_rows(path: str | Path, rows: Iterable[Any]) -> None:
+    """Write dataclasses as JSON lines, atomically."""
+    write_jsonl(path, map(asdict, rows))
+
+
+def row_of(value: Any, kind: type[Row], where: str) -> Row:
+    """Return a JSON value as a dataclass or model.
+
+    Raises:
+        UserError: a key is unknown, missing or has the wrong type; ``where`` begins the message.
+    """
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise UserError("; ".join(mistake.sentence(where) for mistake in mistakes(error, kind))) from None
+
+
+def resolved(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a JSON schema without references, and of what may be null the other form."""
+    while True:
+        forms = [each for each in part.get("anyOf", ()) if each != {"type": "null"}]
+        if "$ref" in part:
+            name, inner = "$ref", schema["$defs"][part["$ref"].rpartition("/")[2]]
+        elif "properties" not in part and forms:
+            name, inner = "anyOf", forms[0]
+        else:
+            return part
+        part = {**inner, **{key: value for key, value in part.items() if key != name}}
+
+
+def model_from(name: str, types: Mapping[str, tuple[Any, Any]], base: type[Any] = Section) -> type[Any]:
+    """Return a model of fields, each with its type and default, added to those of ``base``."""
+    fields: dict[str, Any] = {}
+    for key, (kind, default) in types.items():
+        taken = hasattr(BaseModel, key)  # such as `schema`
+        fields[key + "_" * taken] = (kind, Field(default, alias=key) if taken else default)
+    return create_model(name, __base__=base, __doc__=base.__doc__, **fields)

@@ -1,0 +1,214 @@
+"""Published files of a study: the latest job alone publishes, and a digest of every file is kept for verification.
+
+The workflow names the study's folder in ``TRIPLEAUDIT_STUDY_FOLDER``. Its jobs keep two hidden folders there:
+
+- ``.claims`` has a file for each running job. A job whose Snakemake was killed lives on; when the study was started
+  again, the claim of its successor takes the place of its own, and the older job publishes nothing.
+- ``.digests`` has a file for each published file: size, time and SHA-256. Readers compare size and time, and the
+  SHA-256 where these differ. ``tripleaudit verify`` compares every SHA-256.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tripleaudit.core.errors import UserError
+
+VARIABLE = "TRIPLEAUDIT_STUDY_FOLDER"
+DIGESTS = ".digests"
+CLAIMS = ".claims"
+OUTPUT_OPTIONS = ("answers", "factualness", "folder", "step", "number")
+
+_claims: dict[Path, str] = {}
+"""Claims of this process: file -> content."""
+
+
+class Record(NamedTuple):
+    """State of a file when its job published it."""
+
+    size: int
+    modified_ns: int
+    sha256: str
+
+
+# claims
+
+
+def claim(outputs: str, content: str | None = None) -> None:
+    """Become the job that publishes some outputs; an older job for the same ones publishes nothing from now on.
+
+    Without a study's folder in the environment there is nothing to claim.
+
+    Args:
+        outputs: names of the outputs, equal for every job that makes them.
+        content: what decides them, so that an older job that makes the same ones may finish; None if only the latest
+            job may.
+    """
+    folder = _job_folder()
+    if folder is None:
+        return
+    file = folder / CLAIMS / hashlib.sha256(outputs.encode()).hexdigest()[:32]
+    content = content or uuid.uuid4().hex
+    _write(file, content)
+    if _read(file) == content:  # in a folder that cannot be written, the job's own files say so
+        _claims[file] = content
+
+
+def claim_options(command: str, options: Mapping[str, Any]) -> None:
+    """Claim the outputs that the options of a command name; a training claims its own, with what decides them."""
+    names = {name: str(options[name]) for name in options if name.startswith("out") or name in OUTPUT_OPTIONS}
+    if names and command != "train":
+        claim(f"{command} {json.dumps(names, sort_keys=True)}")
+
+
+def release_claims() -> None:
+    """Remove the claims of this process that no other process has taken over."""
+    for file, content in _claims.items():
+        if _read(file) == content:
+            file.unlink(missing_ok=True)
+    _claims.clear()
+
+
+def check_claims(path: Path) -> None:
+    """Check that no later job makes the outputs of this process.
+
+    Raises:
+        UserError: Another job for the same outputs was started meanwhile.
+    """
+    for file, content in _claims.items():
+        if _read(file) != content:
+            raise UserError(
+                f"{path}: another job was started for this file meanwhile, so that this result is not kept; run the "
+                "study again if that one has failed"
+            )
+
+
+# publishing and digests
+
+
+def publish_file(temporary: Path, path: Path) -> None:
+    """Move a finished file to its place, readable as the umask says, and keep its digest.
+
+    Raises:
+        UserError: A later job makes this file.
+    """
+    check_claims(path)
+    umask = os.umask(0)
+    os.umask(umask)
+    temporary.chmod(0o666 & ~umask)
+    folder = _job_folder()
+    record = None if folder is None else _record_file(folder, path)
+    if record is None:
+        temporary.replace(path)
+        return
+    digest = _sha256(temporary)
+    record.unlink(missing_ok=True)
+    temporary.replace(path)
+    status = path.stat()
+    _write(record, json.dumps(Record(status.st_size, status.st_mtime_ns, digest)))
+
+
+def check_unchanged(path: str | Path) -> None:
+    """Check that a file of a study is as its job published it; files without a digest pass.
+
+    Raises:
+        UserError: It has changed.
+    """
+    path = Path(path)
+    folder = _study_folder(path.parent)
+    file = None if folder is None else _record_file(folder, path)
+    record = None if file is None else _read_record(file)
+    if record is None:
+        return
+    if not path.is_file():  # its reader says so
+        return
+    status = path.stat()
+    if (status.st_size, status.st_mtime_ns) == (record.size, record.modified_ns):
+        return
+    if status.st_size != record.size or _sha256(path) != record.sha256:
+        raise UserError(f"{path}: has changed since its job wrote it; delete the file and run the study again")
+
+
+def verify(folder: Path) -> Iterator[tuple[str, str]]:
+    """Compare all files of a study with their digests.
+
+    Yields:
+        Path below the folder, and its state: ``unchanged``, ``missing``, ``empty``, ``cut`` or ``changed``.
+    """
+    digests = folder / DIGESTS
+    for file in sorted(path for path in digests.rglob("*") if path.is_file() and not path.name.startswith(".")):
+        record = _read_record(file)
+        name = file.relative_to(digests)
+        if record is not None:
+            yield name.as_posix(), _state(folder / name, record)
+
+
+def _state(path: Path, record: Record) -> str:
+    if not path.is_file():
+        return "missing"
+    size = path.stat().st_size
+    if size == record.size and _sha256(path) == record.sha256:
+        return "unchanged"
+    if size == 0:
+        return "empty"
+    return "cut" if size < record.size else "changed"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+# folders and small files
+
+
+def _job_folder() -> Path | None:
+    folder = os.environ.get(VARIABLE)
+    return Path(folder) if folder else None
+
+
+@cache
+def _study_folder(folder: Path) -> Path | None:
+    """Return the nearest folder above a file that keeps digests."""
+    absolute = folder.absolute()
+    return next((parent for parent in (absolute, *absolute.parents) if (parent / DIGESTS).is_dir()), None)
+
+
+def _record_file(folder: Path, path: Path) -> Path | None:
+    """Return where the digest of a file lies; None for files outside the study, hidden files and checkpoints."""
+    try:
+        name = path.absolute().relative_to(folder.absolute())
+    except ValueError:
+        return None
+    hidden = any(part.startswith(".") or part == "checkpoints" for part in name.parts)
+    return None if hidden else folder / DIGESTS / name
+
+
+def _read_record(file: Path) -> Record | None:
+    try:
+        return Record(*json.loads(_read(file) or ""))
+    except (ValueError, TypeError):
+        return None
+
+
+def _read(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def _write(file: Path, text: Any) -> None:
+    """Write a small file whole; a folder that cannot be written is reported by the job's own files."""
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=".", delete=False, encoding="utf-8") as stream:
+            stream.write(text)
+        Path(stream.name).replace(file)

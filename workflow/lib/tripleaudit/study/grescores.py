@@ -1,0 +1,309 @@
+"""The GREScores of a study: which systems of which data sets are scored, and from which files."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tripleaudit.core.arguments import options_of
+from tripleaudit.llm import section as settings
+from tripleaudit.llm.prompts import load_prompt
+from tripleaudit.study.gre_section import GreDataset, GreGold, Grescores, GreSystem
+from tripleaudit.study.problems import refused, unknown
+
+if TYPE_CHECKING:
+    from tripleaudit.study.study import Study
+
+GROUND_TRUTH = "groundtruth"
+TRAINED, SYSTEM = "trained", "system"  # what is under extractors, and under systems
+SOURCES = ("gold", "corpus", "generative")
+DETAILS = ("factualness", "granularity")
+STORED = ("triples", *DETAILS, "similarities")  # kinds of stored files of a system
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One system of a data set.
+
+    Attributes:
+        name: of the system; unique in its data set.
+        keys: what its rows of the scores file say: extractor, setting, seed, training, noise.
+        files: kind (``triples``, ``factualness``, ``granularity``, ``similarities``) -> file.
+        judged: kinds of judgements that the judge is asked for.
+    """
+
+    name: str
+    keys: Mapping[str, str]
+    files: Mapping[str, str]
+    judged: tuple[str, ...] = ()
+
+
+class GreScores:
+    """The data sets of a study whose extracted triples are scored with the GREScores."""
+
+    def __init__(self, study: "Study", config: Grescores):
+        self.study, self.config = study, config
+        self.datasets = config.datasets
+        self.folder = f"{study.paths.study}/gre"
+
+    def problems(self) -> Iterator[str]:
+        """Yield one sentence for each thing that cannot work, before anything runs."""
+        endpoints, embedder, judge = self.study.language_models, self.config.embedder, self.config.judge
+        if judge is not None:
+            yield from endpoints.unknown_endpoint("grescores/judge/endpoint", judge.endpoint)
+            for key in ("factualness_prompt", "granularity_prompt"):
+                yield from refused(f"grescores/judge/{key}", load_prompt, getattr(judge, key))
+        if embedder is not None and embedder.endpoint is not None:
+            yield from endpoints.unknown_endpoint("grescores/embedder/endpoint", embedder.endpoint)
+        elif embedder is not None and self.datasets:
+            yield from self.study.paths.problems_of_model("grescores/embedder/model", embedder.model)
+        for name, dataset in self.datasets.items():
+            yield from self._problems_of(f"grescores/datasets/{name}", dataset)
+            for system in dataset.systems:
+                yield from self._problems_of_system(f"grescores/datasets/{name}/systems", dataset, system)
+
+    def _problems_of(self, where: str, dataset: GreDataset) -> Iterator[str]:
+        texts, file = self.study.language_models.config.datasets, self.study.paths.problems_of_file
+        if sum(getattr(dataset, kind) is not None for kind in SOURCES) != 1:
+            yield f"{where}: expected exactly one of {', '.join(SOURCES)}"
+        yield from unknown(f"{where}/corpus", "corpus", dataset.corpus, self.study.corpora)
+        yield from unknown(f"{where}/generative", "data set", dataset.generative, texts, " of the section generative")
+        for kind, path in stored(dataset.gold).items():
+            yield from file(f"{where}/gold/{kind}", path)
+        if dataset.topics is not None and dataset.topics.text is not None:
+            yield from file(f"{where}/topics/text", dataset.topics.text)
+        if dataset.extractors_judged and self.config.judge is None:
+            yield f"{where}/extractors_judged: there is no grescores/judge"
+
+    def _problems_of_system(self, where: str, dataset: GreDataset, name: str) -> Iterator[str]:
+        system, file = dataset.systems[name], self.study.paths.problems_of_file
+        row = {each: (one.row or each, one.setting, one.seed) for each, one in dataset.systems.items()}
+        first = next(each for each in row if row[each] == row[name])
+        if name == GROUND_TRUTH:
+            yield f"{where}: '{GROUND_TRUTH}' is the row of the gold triples"
+        if (dataset.generative, name) in self.study.language_models.extractions:
+            yield f"{where}/{name}: a system of the section generative has this name, too; expected another"
+        if first != name:
+            yield f"{where}/{name}/row: row and seed of '{first}'; expected a seed for each"
+        if system.judge and self.config.judge is None:
+            yield f"{where}/{name}/judge: there is no grescores/judge"
+        for kind, path in stored(system).items():
+            yield from file(f"{where}/{name}/{kind}", path)
+
+    # the systems of a data set
+
+    def corpus_of(self, dataset: str) -> tuple[str | None, str]:
+        """Return the corpus and the split of a data set whose texts are the study's own."""
+        chosen = self.datasets[dataset]
+        if chosen.generative is not None:
+            texts = self.study.language_models.config.datasets[chosen.generative]
+            return texts.corpus, texts.split
+        return chosen.corpus, "test"
+
+    def gold(self, dataset: str) -> str:
+        """Return the gold file of a data set."""
+        chosen = self.datasets[dataset]
+        if chosen.gold is not None:
+            return self.study.paths.file(chosen.gold.triples)
+        if chosen.generative is not None:
+            return f"{self.study.paths.study}/generative/{chosen.generative}/reference.jsonl"
+        return self.study.set_file(chosen.corpus or "", "original", "nz", "test")
+
+    @cached_property
+    def planned(self) -> dict[str, dict[str, Planned]]:
+        """The systems of each data set, by name, the ground truth first."""
+        return {dataset: {system.name: system for system in self._systems(dataset)} for dataset in self.datasets}
+
+    def _systems(self, dataset: str) -> list[Planned]:
+        chosen, located = self.datasets[dataset], self.study.paths.file
+        has_judge = self.config.judge is not None and chosen.judged
+        gold = {kind: located(path) for kind, path in stored(chosen.gold).items()} | {"triples": self.gold(dataset)}
+        found = [Planned(GROUND_TRUTH, {"extractor": GROUND_TRUTH, "setting": "gold"}, gold)]
+        for name, system in chosen.systems.items():
+            files = {kind: located(path) for kind, path in stored(system).items()}
+            keys = {"extractor": system.row or name, "setting": system.setting}
+            keys |= {} if system.seed is None else {"seed": str(system.seed)}
+            kinds = tuple(kind for kind in DETAILS if kind not in files) if system.judge and has_judge else ()
+            found.append(Planned(name, keys, files, kinds))
+        return found + self._extracted(dataset, has_judge) + self._own(dataset)
+
+    def _extracted(self, dataset: str, judge: bool) -> list[Planned]:
+        """The extractions by language models from the texts of a data set."""
+        models, texts = self.study.language_models, self.datasets[dataset].generative
+        found = []
+        for name, system in models.extractions:
+            if texts is None or name != texts:
+                continue
+            keys = {"extractor": system, "setting": models.config.systems[system].setting}
+            files = {"triples": f"{self.study.paths.study}/generative/{texts}/{system}/answers.jsonl"}
+            found.append(Planned(system, keys, files, DETAILS if judge else ()))
+        return found
+
+    def _own(self, dataset: str) -> list[Planned]:
+        """The study's extractors of a data set's corpus, trained on the original split, and its systems."""
+        (corpus, split), chosen, study = self.corpus_of(dataset), self.datasets[dataset], self.study
+        if chosen.gold is not None or not chosen.extractors or split != "test":
+            return []
+        rows = [
+            (
+                run.path,
+                {"training": run.setting, "noise": run.noise, "seed": str(run.seed), "setting": TRAINED},
+                run.extractor,
+            )
+            for run in study.runs
+            if run.corpus == corpus and run.protocol == "original"
+        ] + [
+            (f"{corpus}/original-nz/{name}", {"setting": SYSTEM}, name)
+            for *where, name, testset in study.systems.predicted
+            if (*where, testset) == (corpus, "original-nz", "test")
+        ]
+        judged = self.config.judge is not None and chosen.extractors_judged
+        found = []
+        for path, keys, name in rows:
+            files = {"triples": f"{study.paths.study}/predictions/{path}/test.jsonl"}
+            found.append(Planned(path.replace("/", "-"), {**keys, "extractor": name}, files, DETAILS if judged else ()))
+        return found
+
+    def texts(self, dataset: str, system: str) -> list[str]:
+        """Return the file of the texts that a judge is queried about, where a system has answers to more of them."""
+        own = self.planned[dataset][system].keys["setting"] in (TRAINED, SYSTEM)
+        return [self.gold(dataset)] if own else []
+
+    def to_judge(self, dataset: str) -> dict[str, Planned]:
+        """Return the systems that the judge is queried about, by name."""
+        return {name: system for name, system in self.planned[dataset].items() if system.judged}
+
+    def judged(self, dataset: str, system: str, judge: str, kind: str) -> str:
+        """Return the path of a judge's answers about a system."""
+        return f"{self.folder}/{dataset}/judged/{system}/{judge}/{kind}.json"
+
+    def verdicts(self) -> list[str]:
+        """Return the judge's verdicts about the extractions of language models, which the report shows."""
+        shown = {system for _, system in self.study.language_models.extractions}
+        return [
+            self.judged(dataset, name, self.judge, "factualness")
+            for dataset in self.datasets
+            for name in self.to_judge(dataset)
+            if name in shown
+        ]
+
+    def spec(self, dataset: str) -> tuple[str, list[str]]:
+        """Return what decides the scores of a data set, as canonical JSON, and the files that it refers to by number.
+
+        Paths are kept out of the JSON, so that it stays the same where a study moves to another folder.
+        """
+        files: list[str] = []
+        chosen, systems = self.datasets[dataset], self.planned[dataset].values()
+
+        def number(path: str) -> int:
+            if path not in files:
+                files.append(path)
+            return files.index(path)
+
+        def entry(system: Planned) -> dict[str, Any]:
+            judged = {kind: self.judged(dataset, system.name, self.judge, kind) for kind in system.judged}
+            numbered = {kind: number(path) for kind, path in {**system.files, **judged}.items()}
+            return {"keys": dict(system.keys), **numbered}
+
+        spec: dict[str, Any] = {
+            "corpus": dataset,
+            "level": chosen.level,
+            "mode": self.config.mode,
+            "bootstrap": self.config.bootstrap,
+            "seed": self.config.seed,
+            "matching": self.config.matching.full(),
+            "gold": number(self.gold(dataset)),
+            "order": chosen.gold.order if chosen.gold is not None else "auto",
+            "systems": [entry(system) for system in systems],
+        }
+        if chosen.generative is not None:
+            # the same sentences with the corpus's own relation names, where those of the gold file are plain
+            spec["original"] = number(f"{self.study.paths.study}/generative/{chosen.generative}/texts.jsonl")
+        return json.dumps(spec, sort_keys=True), files
+
+    # what the jobs are given
+
+    def topic_text(self, wildcards: Any) -> str:
+        """Return the texts to train a topic model on: the configured, else the corpus's training set, else the gold."""
+        topics, (corpus, _) = self.datasets[wildcards.dataset].topics, self.corpus_of(wildcards.dataset)
+        if topics is not None and topics.text is not None:
+            return self.study.paths.file(topics.text)
+        return (
+            self.gold(wildcards.dataset) if corpus is None else f"{self.study.paths.study}/corpora/{corpus}/train.jsonl"
+        )
+
+    def topic_model(self, wildcards: Any) -> list[str]:
+        """Return the topic model of a data set, if it has one."""
+        return [f"{self.folder}/{wildcards.dataset}/topics/lda.json"] if self.datasets[wildcards.dataset].topics else []
+
+    def topic_options(self, wildcards: Any) -> list[str]:
+        """Return the settings of a topic model as command-line options."""
+        topics = self.datasets[wildcards.dataset].topics
+        if topics is None:
+            return []
+        values = {"topics": topics.number, "seed": self.config.seed, "chunk-size": topics.chunk_size}
+        return options_of({**values, "evaluated-after": topics.evaluated_after})
+
+    def evaluated(self, wildcards: Any) -> list[str]:
+        """Return the file with the texts that a topic model's training texts are ordered by, if they are."""
+        topics = self.datasets[wildcards.dataset].topics
+        return [] if topics is None or topics.evaluated_after is None else [self.gold(wildcards.dataset)]
+
+    @cached_property
+    def embedding_endpoint(self) -> str | None:
+        """The endpoint that embeds strings, None where a model does or nothing is embedded."""
+        return self.config.embedder.endpoint if self.config.embedder is not None else None
+
+    def encoder(self) -> list[str]:
+        """Return the configuration file of the model that embeds strings, if one does."""
+        if self.config.embedder is None or self.embedding_endpoint:
+            return []
+        return [f"{self.study.paths.model(self.config.embedder.model)}/config.json"]
+
+    def embedding_options(self) -> list[str]:
+        """Return the settings of the embedder as command-line options."""
+        endpoint, embedder = self.embedding_endpoint, self.config.embedder
+        return options_of({"endpoint": endpoint, "batch-size": embedder and not endpoint and embedder.batch_size})
+
+    def embedding_identity(self) -> dict[str, Any]:
+        """Return what decides the vectors of an endpoint that embeds strings."""
+        name = self.embedding_endpoint
+        return settings.answering(self.study.language_models.section, name) if name else {}
+
+    @property
+    def judge(self) -> str | None:
+        """The endpoint that judges FS and GS."""
+        return None if self.config.judge is None else self.config.judge.endpoint
+
+    def judge_options(self) -> list[str]:
+        """Return the settings of judging as command-line options."""
+        names = ("factualness_prompt", "granularity_prompt", "most_unreadable")
+        return options_of({name.replace("_", "-"): getattr(self.config.judge, name, None) for name in names})
+
+    def judge_identity(self, wildcards: Any) -> dict[str, Any]:
+        """Return what decides a judge's answers."""
+        judge = self.config.judge
+        prompts = (judge.factualness_prompt, judge.granularity_prompt) if judge is not None else ()
+        return settings.answering(self.study.language_models.section, wildcards.judge, *prompts)
+
+    # what comes of it
+
+    @property
+    def levels(self) -> set[str]:
+        """Levels of the data sets: sentence, bag, document."""
+        return {dataset.level for dataset in self.datasets.values()}
+
+    def scores(self, dataset: str) -> str:
+        """Return where the scores of a data set lie."""
+        return f"{self.folder}/{dataset}/scores.csv"
+
+    def files(self) -> list[str]:
+        """Return the scores of every data set."""
+        return [self.scores(dataset) for dataset in self.datasets]
+
+
+def stored(section: GreGold | GreSystem | None) -> dict[str, str]:
+    """Return the stored files that a section names, by kind."""
+    named = {kind: getattr(section, kind, None) for kind in STORED}
+    return {kind: path for kind, path in named.items() if path}

@@ -1,0 +1,37 @@
+"""What has to be installed for a study to run: extras of the package, by the parts of the study that need them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tripleaudit.protocols.build import spec_of
+
+if TYPE_CHECKING:
+    from tripleaudit.study.study import Study
+
+
+def extras(study: "Study") -> dict[str, str]:
+    """Return extra -> the section of the study that needs it, each once."""
+    found: dict[str, str] = {}
+    for extra, section in _needed(study):
+        found.setdefault(extra, section)
+    return found
+
+
+def _needed(study: "Study") -> Iterator[tuple[str, str]]:
+    if study.runs or study.classifier_runs:
+        yield "train", "extractors" if study.runs else "zcc"
+    for name in study.protocols:
+        if spec_of(name).name == "augmented" and not all(study.data.given(corpus, name) for corpus in study.corpora):
+            yield "train", f"protocols/{name}"  # whose language model fills in entities
+    if study.collections:
+        yield "train", "collections"
+    if study.grescores.datasets:
+        yield "grescores", "grescores"
+    for name, server in study.language_models.config.endpoints.items():
+        yield "serve" if server.serve is not None else "llm", f"generative/endpoints/{name}"
+    if study.needles.models:
+        yield "llm", "needles"
+    if any("docbin" in study.data.formats(corpus, "test") for corpus in study.corpora):
+        yield "spacy", "corpora"
+    if study.trainings.shared.get("tracker") not in (None, "none"):
+        yield "track", "training/tracker"

@@ -1,0 +1,149 @@
+"""Where the files lie that a configuration names: raw files, models, and files of one's own."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tripleaudit.core.errors import UserError, hint
+from tripleaudit.core.files import read_json
+from tripleaudit.core.shipped import shipped
+from tripleaudit.sources import registry
+
+
+def with_contents(paths: Iterable[str]) -> list[str]:
+    """Return paths, and behind them the files inside of folders: Snakemake does not see that one of these changed."""
+    given = list(paths)
+    return given + [str(file) for path in given for file in sorted(Path(path).rglob("*")) if file.is_file()]
+
+
+class StudyPaths:
+    """The folders of a study.
+
+    Args:
+        study: what the study makes, ``results/<study>``.
+        downloads: what is fetched, ``resources/downloads``.
+        raw_root: local copies of raw files; None where they are fetched.
+    """
+
+    def __init__(self, study: str, downloads: str, raw_root: str | None = None):
+        self.study, self.downloads, self.raw_root = study, downloads, raw_root
+        self._sources: dict[str, str] = {}
+
+    @property
+    def raw(self) -> str:
+        """The folder with raw files: the study's own, or where they are fetched to."""
+        return self.raw_root or f"{self.downloads}/raw"
+
+    def file(self, path: str) -> str:
+        """Return where a file lies: under the raw root, registered there, shipped, or the user's own."""
+        if self.raw_root and (Path(self.raw_root) / path).exists():
+            return str(Path(self.raw_root) / path)
+        return f"{self.raw}/{path}" if path in registry.raw_files() else shipped(path)
+
+    def own_files(self, paths: Iterable[str]) -> list[str]:
+        """Return those inputs that the study neither makes nor fetches; of a model all files of its folder."""
+        made = (f"{self.study}/", f"{self.downloads}/", "<")
+        files = []
+        for path in paths:
+            if path.startswith(made):
+                continue
+            if Path(path).name in ("config.json", "model.safetensors"):
+                files += sorted(str(file) for file in Path(path).parent.glob("*.*"))
+            else:
+                files.append(path)
+        return list(dict.fromkeys(files))
+
+    def problems_of_file(self, where: str, path: str) -> Iterator[str]:
+        """Yield a sentence about a file that is neither there nor fetched."""
+        if path in registry.raw_files():
+            yield from self.problems_of_raw(where, registry.raw_file(path))
+        elif not Path(self.file(path)).exists():
+            root = f"under raw_root ({self.raw_root})" if self.raw_root else "under raw_root, which is not set"
+            yield (
+                f"{where}: {path}: no such file or folder, neither here nor {root}; name one of your own, or set "
+                "raw_root to a folder that has it"
+            )
+
+    def problems_of_raw(self, where: str, *files: registry.RawFile) -> Iterator[str]:
+        """Yield a sentence about registered files that are missing below the raw root."""
+        missing = [file.name for file in files if self.raw_root and not file.below(self.raw_root).is_file()]
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            yield f"{where}: {missing[0]}{more}: no such file, expected below raw_root {self.raw_root}"
+
+    def to_get(self, *files: registry.RawFile) -> Iterator[str]:
+        """Yield a sentence about each page with files that cannot be fetched and are not there."""
+        pages: dict[str | None, list[str]] = {}
+        for file in files:
+            if file.source is None and not self.raw_root and not file.below(self.raw).is_file():
+                pages.setdefault(file.page, []).append(file.name)
+        for page, names in pages.items():
+            yield f"{', '.join(names)}: cannot be fetched; get it from {page} and set raw_root to the folder above it"
+
+    # models
+
+    def model(self, model: str) -> str:
+        """Return the folder of a model, fetched unless it is a local folder already."""
+        return self._local(model) or f"{self.downloads}/models/{self._slug(model)}"
+
+    def served(self, model: str) -> str:
+        """Return the GGUF file of a language model, fetched unless it is a local file already."""
+        return self._local(model) or f"{self.downloads}/lm/{self._slug(model)}.gguf"
+
+    def source(self, slug: str) -> str:
+        """Return the model that is fetched into a folder of this name; a registered name stands for itself."""
+        return self._sources.get(slug, slug)
+
+    def problems_of_served(self, where: str, model: str) -> Iterator[str]:
+        """Yield a sentence about a language model that is not known, or is no GGUF file that is there."""
+        try:
+            source = registry.find_model(model).source
+        except UserError as error:
+            yield f"{where}: {error}"
+            return
+        local, known = self._local(model), hint(model, registry.models())
+        if local is not None and not Path(local).exists():
+            yield f"{where}: {local}: no such file{known}"
+        elif not (source.inner or source.location).lower().endswith(".gguf"):
+            yield f"{where}: {model}: not a GGUF file; serve another model yourself, and name its 'base_url'{known}"
+
+    def problems_of_model(self, where: str, model: str, layers: int | None = None) -> Iterator[str]:
+        """Yield a sentence about a model that is not known, a folder that holds none, and layers that it lacks.
+
+        Args:
+            layers: of it that are used.
+        """
+        try:
+            found = registry.find_model(model)
+        except UserError as error:
+            yield f"{where}: {error}"
+            return
+        folder = self._local(model)
+        if folder is not None and not (Path(folder) / "config.json").is_file():
+            what = "has no config.json" if Path(folder).is_dir() else "no such folder"
+            known = hint(model, registry.models())
+            yield f"{where}: {folder}: {what}; expected the folder of a model, or a registered one{known}"
+            return
+        has = self._layers(model) or found.layers
+        if layers is not None and has is not None and layers > has:
+            yield f"{where.rpartition('/')[0]}/layers: {layers}, but the encoder {model} has {has}; expected 1 to {has}"
+
+    def _layers(self, model: str) -> int | None:
+        """The number of layers of a model whose configuration is at hand."""
+        path = Path(self.model(model)) / "config.json"
+        try:
+            return int(read_json(path)["num_hidden_layers"]) if path.is_file() else None
+        except (UserError, KeyError, TypeError, ValueError):
+            return None
+
+    @staticmethod
+    def _local(model: str) -> str | None:
+        """The folder of a model that needs no fetching."""
+        source = registry.find_model(model).source
+        return shipped(source.location) if source.kind == "local" and source.inner is None else None
+
+    def _slug(self, model: str) -> str:
+        """The folder name of a fetched model: its registered name, or its source with harmless characters."""
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.")
+        self._sources[slug] = model
+        return slug
